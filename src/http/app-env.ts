@@ -1,0 +1,19 @@
+import type { Hono } from "hono";
+import type { Principal } from "../core/principal.ts";
+import type { InnerCaller, Ports } from "../dispatch/ports.ts";
+
+/** What the middleware chain of app.ts has put on every request before a route sees it. */
+export interface AppEnv {
+  Bindings: Env;
+  Variables: {
+    ports: Ports;
+    principal: Principal;
+    /** PUBLIC_URL, else the origin of the request; no trailing slash. */
+    origin: string;
+    trace: string;
+    /** Present when a row of this deployment made the request from inside. */
+    inner: InnerCaller | undefined;
+  };
+}
+
+export type Routes = Hono<AppEnv>;

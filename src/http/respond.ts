@@ -1,0 +1,16 @@
+import type { Context } from "hono";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { Refusal } from "../core/failure.ts";
+import type { AppEnv } from "./app-env.ts";
+
+/** A dispatch that was refused: the literal, `ran:false`, what belongs to it, and a hint in plain words. */
+export function refuseDispatch(c: Context<AppEnv>, refusal: Refusal): Response {
+  const { status, error, hint, members, headers } = refusal;
+  return c.json({ error, ran: false, ...members, hint }, status, headers);
+}
+
+/** A management call that was refused: the literal and what belongs to it. */
+export function refuse(c: Context<AppEnv>, refusal: Refusal): Response {
+  const { status, error, members, hint, headers } = refusal;
+  return c.json({ error, ...members, ...(hint ? { hint } : {}) }, status as ContentfulStatusCode, headers);
+}
