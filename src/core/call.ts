@@ -1,3 +1,4 @@
+import type { Auth } from "./auth.ts";
 import type { Via } from "./event.ts";
 import type { Refusal } from "./failure.ts";
 import type { Json } from "./json.ts";
@@ -57,6 +58,18 @@ export interface Capability extends VersionedRow {
   claims: Claim[];
   /** True when all of it was read from D1 during the present call; false when an isolate remembered it. */
   fresh: boolean;
+}
+
+/** What a row's auth column comes to in this environment; read before the gate, used by outbound/ alone. */
+export interface Credential {
+  /** Null: the row names no credential. */
+  auth: Auth | null;
+  /** An `ERR:http:<KEY>:ERR:auth:<reason>` that stands before any request, else null. */
+  error: string | null;
+  /** The secrets that `auth` names, in order. `value` null: absent from the environment. */
+  secrets: { name: string; value: string | null; hosts: string[]; version: number }[];
+  /** Hex digest over auth and values: another one means that the credential was replaced. */
+  digest: string;
 }
 
 /** How a runner ended. `result` is a string beginning `ERR:` exactly when `ok` is false. */

@@ -1,5 +1,5 @@
 import type { Arguments } from "../core/arguments.ts";
-import type { Call, Capability, RunResult } from "../core/call.ts";
+import type { Call, Capability, Credential, RunResult } from "../core/call.ts";
 import type { Json } from "../core/json.ts";
 import type { DispatchChild, Ports } from "../dispatch/ports.ts";
 
@@ -11,6 +11,7 @@ export interface RunContext {
   invocation: string;
   capability: Capability;
   args: Arguments;
+  credential: Credential;
   dispatch: DispatchChild;
 }
 
