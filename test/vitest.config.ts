@@ -4,7 +4,10 @@ import { defineConfig } from "vitest/config";
 
 const root = path.join(import.meta.dirname, "..");
 
-/** `core` runs in Node in milliseconds, `worker` in workerd, `e2e` against a real `npm start`. */
+/**
+ * `core` runs in Node in milliseconds, `worker` in workerd, `e2e` against a real `npm start`. `npm test`
+ * runs these three; `corpus` needs public files beside the checkout, `services` Debian packages.
+ */
 export default defineConfig({
   root,
   test: {
@@ -43,6 +46,25 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 120_000,
           fileParallelism: false,
+        },
+      },
+      {
+        root,
+        test: {
+          name: "corpus",
+          include: ["test/corpus/**/*.test.ts"],
+          environment: "node",
+          testTimeout: 120_000,
+        },
+      },
+      {
+        root,
+        test: {
+          name: "services",
+          include: ["test/services/**/*.test.ts"],
+          environment: "node",
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
         },
       },
     ],
