@@ -129,6 +129,8 @@ describe("what a change adds", () => {
 /** Made up, and put together here so that no scanner takes this file for a leak. */
 const alnum = (length: number): string => "a1B2c3D4e5F6g7H8".repeat(8).slice(0, length);
 const hex = (length: number): string => "0a1b2c3d4e5f".repeat(8).slice(0, length);
+const webhook = (slash: string): string =>
+  ["https:", "", "hooks.slack.com", "services", "T0123456", "B0123456", alnum(24)].join(slash);
 const CREDENTIALS: [string, string][] = [
   ["sk", `sk-${alnum(48)}`],
   ["anthropic", `sk-ant-api03-${alnum(40)}`],
@@ -167,10 +169,7 @@ const CREDENTIALS: [string, string][] = [
   ["pgp", `-----BEGIN ${"PGP "}PRIVATE KEY BLOCK-----`],
   ["jwt", `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.${alnum(43)}`],
   ["bearer", `Authorization: Bearer ${alnum(20)}`],
-  [
-    "slack webhook",
-    `https:\\/\\/hooks.slack.com\\/services\\/T0${"12345"}6\\/B0${"12345"}6\\/${alnum(24)}`,
-  ],
+  ["slack webhook", webhook("/")],
   ["bearer in a query", `?auth=bearer%20${alnum(24)}`],
 ];
 
@@ -200,6 +199,10 @@ describe("a credential in a row", () => {
     ).map((column) => [column, { [column]: `# WHAT: a ghp_${alnum(36)}` }]),
   )("is refused in the column %s", (column, values) => {
     expect(broken(values)).toContain(`secret_in_row ${column}`);
+  });
+
+  it("is found where JSON wrote a slash as an escape", () => {
+    expect(credentialIn(`"${webhook("\\/")}"`)).not.toBeNull();
   });
 
   it("is refused as a key, and the refusal never repeats it", () => {
