@@ -8,6 +8,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from "node:fs";
 import path from "node:path";
 
@@ -31,7 +32,7 @@ export function productSource(root: string): BundleSource {
  * Bundles by wrangler, as a deployment would, and keeps the result under a name made of the sources: an
  * unchanged tree starts without wrangler, and a half-written bundle is never taken for a whole one.
  *
- * @returns the directory that holds `index.js` and its neighbours.
+ * @returns the directory that holds `index.js`, its neighbours and the description.
  */
 export async function bundle(
   source: BundleSource,
@@ -45,14 +46,61 @@ export async function bundle(
   const draft = path.join(out, `${name}.${process.pid}`);
   try {
     await wranglerDryRun(source, draft, signal);
-    for (const old of readdirSync(out)) {
-      if (/^[0-9a-f]{64}$/.test(old)) rmSync(path.join(out, old), { recursive: true, force: true });
-    }
-    renameSync(draft, finished);
+    await describe(source, path.join(draft, DESCRIPTION));
+    removeOld(out);
+    // Another start may have made the same bundle meanwhile.
+    if (!existsSync(finished)) renameSync(draft, finished);
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
   return finished;
+}
+
+/** A server that starts now may still read an older bundle. */
+const KEEP_MS = 3_600_000;
+
+function removeOld(out: string): void {
+  for (const name of readdirSync(out)) {
+    const place = path.join(out, name);
+    if (Date.now() - statSync(place).mtimeMs > KEEP_MS)
+      rmSync(place, { recursive: true, force: true });
+  }
+}
+
+const DESCRIPTION = "worker.json";
+
+/** What wrangler makes of a configuration, kept beside the bundle: importing wrangler takes longer than a start. */
+export interface WorkerDescription {
+  vars: { [name: string]: unknown };
+  /** A Worker's options for Miniflare, without its code and its vars. */
+  options: { [name: string]: unknown };
+}
+
+export function readDescription(bundled: string): WorkerDescription {
+  return JSON.parse(readFileSync(path.join(bundled, DESCRIPTION), "utf8")) as WorkerDescription;
+}
+
+async function describe({ root, config }: BundleSource, file: string): Promise<void> {
+  Object.assign(process.env, OFFLINE_ENV, { WRANGLER_LOG: "error" });
+  const { unstable_getMiniflareWorkerOptions: readWorker, unstable_readConfig: readConfig } =
+    await import("wrangler");
+  const place = path.join(root, config);
+  // `bindings` would hold the values of .dev.vars, which change without the sources and are secret.
+  const {
+    bindings: _,
+    modulesRules: __,
+    rootPath: ___,
+    ...options
+  } = readWorker(place).workerOptions;
+  const description: WorkerDescription = { vars: readConfig({ config: place }).vars, options };
+  writeFileSync(file, JSON.stringify(description, refuseCode));
+}
+
+function refuseCode(name: string, value: unknown): unknown {
+  if (typeof value === "function" || typeof value === "symbol") {
+    throw new BundleError(`the option ${name} of the Worker cannot be kept as JSON`);
+  }
+  return value;
 }
 
 /** Names of the environment that keep wrangler from asking the network for anything, and its text plain. */
@@ -96,7 +144,9 @@ export async function wranglerDryRun(
 }
 
 function digest({ root, config, inputs }: BundleSource): string {
-  const hash = createHash("sha256").update(config);
+  const hash = createHash("sha256")
+    .update(`${root}\0${config}\0`)
+    .update(readFileSync(import.meta.filename));
   for (const input of inputs) {
     for (const file of filesUnder(path.join(root, input))) {
       const relative = path.relative(root, file);

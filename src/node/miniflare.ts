@@ -9,16 +9,15 @@ import {
   type V4ModuleDefinition,
   type V4WorkerOptions,
 } from "miniflare";
-import { filesUnder, OFFLINE_ENV } from "./bundle.ts";
+import { filesUnder, readDescription } from "./bundle.ts";
 import { findRuntime, type ProcessEntry } from "./processes.ts";
 
-/** One Worker of a Miniflare: a bundle, the configuration of its bindings, and its own port on loopback. */
+/** One Worker of a Miniflare: a bundle with its description, and a port of its own on loopback. */
 export interface WorkerSpec {
   name: string;
   /** Directory made by bundle.ts. */
   bundle: string;
-  /** wrangler configuration that names the bindings. */
-  config: string;
+  /** Over those of the configuration. */
   vars: { [name: string]: unknown };
   /** 0: a free port. */
   port: number;
@@ -50,8 +49,6 @@ const LOOPBACK = "127.0.0.1";
  * latency of the runtime's own socket. Only loopback listens.
  */
 export async function startWorkers(options: RuntimeOptions): Promise<RunningWorkers> {
-  Object.assign(process.env, OFFLINE_ENV, { WRANGLER_LOG: "error" });
-  const { unstable_getMiniflareWorkerOptions: readWorker } = await import("wrangler");
   const report = () => {
     const runtime = findRuntime();
     if (runtime) options.onRuntime?.(runtime);
@@ -65,9 +62,7 @@ export async function startWorkers(options: RuntimeOptions): Promise<RunningWork
     telemetry: { enabled: false },
     handleStructuredLogs: ({ message }) => options.onLog(message),
     unsafeHandleRuntimeRestart: report,
-    workers: options.workers.map((spec) =>
-      toWorker(spec, readWorker(spec.config).workerOptions as Configured),
-    ),
+    workers: options.workers.map(toWorker),
   });
   converted.resourcePersistencePath = options.persist;
   const miniflare = withoutSignalHandlers(() => new Miniflare(converted));
@@ -101,23 +96,20 @@ function withoutSignalHandlers<T>(make: () => T): T {
   return made;
 }
 
-/** What `unstable_getMiniflareWorkerOptions` reads: all of a Worker but its code. */
-type Configured = Pick<V4WorkerOptions, "bindings" | "durableObjects">;
-
-function toWorker(spec: WorkerSpec, configured: Configured): V4WorkerOptions {
+function toWorker(spec: WorkerSpec): V4WorkerOptions {
+  const { vars, options } = readDescription(spec.bundle);
+  const configured = options as Pick<V4WorkerOptions, "durableObjects">;
   return {
     ...configured,
     name: spec.name,
-    rootPath: undefined,
-    modulesRules: undefined,
-    bindings: { ...configured.bindings, ...spec.vars } as Configured["bindings"],
+    bindings: { ...vars, ...spec.vars } as V4WorkerOptions["bindings"],
     durableObjects: toObjects(configured.durableObjects, spec.objectsOf),
     modules: readModules(spec.bundle),
     unsafeDirectSockets: [{ host: LOOPBACK, port: spec.port }],
   };
 }
 
-function toObjects(configured: Configured["durableObjects"], scriptName: string | undefined) {
+function toObjects(configured: V4WorkerOptions["durableObjects"], scriptName: string | undefined) {
   if (scriptName === undefined) return configured;
   return Object.fromEntries(
     Object.entries(configured ?? {}).map(([binding, object]): [string, V4DurableObject] => [

@@ -6,17 +6,16 @@ import { createServer } from "node:net";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigError, parseConfig } from "../core/config.ts";
-import { bundle, BundleError, OFFLINE_ENV, productSource } from "./bundle.ts";
+import { bundle, BundleError, productSource, readDescription } from "./bundle.ts";
 import { parseFlags, parsePort, USAGE, UsageError } from "./flags.ts";
 import { applyMigrations } from "./migrate.ts";
 import { startWorkers } from "./miniflare.ts";
 import { seedStarterRows } from "./seed.ts";
 import { lockState, StateInUse } from "./state-lock.ts";
-import { ensureDevVars, layerVars, type Vars, VarsError } from "./vars.ts";
+import { ensureDevVars, layerVars, VarsError } from "./vars.ts";
 import { walkthrough } from "./walkthrough.ts";
 
 const ROOT = path.join(import.meta.dirname, "..", "..");
-const CONFIG = path.join(ROOT, "wrangler.jsonc");
 const DEFAULT_PORT = 8787;
 const ANSWER_PATIENCE_MS = 20_000;
 
@@ -54,26 +53,20 @@ async function serve(): Promise<void> {
   }
   const port = flags.port ?? parsePort(process.env.PORT || String(DEFAULT_PORT), "PORT");
   const persist = path.resolve(ROOT, process.env.PERSIST_TO || path.join(".rowcall", "state"));
-  const vars = layerVars(
-    await configuredVars(),
-    [ensureDevVars(ROOT), ...flags.envFiles],
-    flags.vars,
-  );
+  const out = path.join(ROOT, ".rowcall", "bundle");
+  const built = await bundle(productSource(ROOT), out, stopping.signal);
+  const files = [ensureDevVars(ROOT), ...flags.envFiles];
+  const vars = layerVars(readDescription(built).vars, files, flags.vars);
   const { TERMINAL_KEY: ownerKey } = parseConfig(vars);
 
   const lock = await lockState(persist);
   undo.push(lock.release);
   await claimPort(port);
-  const built = await bundle(
-    productSource(ROOT),
-    path.join(ROOT, ".rowcall", "bundle"),
-    stopping.signal,
-  );
   if (stopping.signal.aborted) return;
 
   const name = "rowcall";
   const starting = startWorkers({
-    workers: [{ name, bundle: built, config: CONFIG, vars, port }],
+    workers: [{ name, bundle: built, vars, port }],
     persist,
     onLog: (line) => process.stderr.write(`${line}\n`),
     onRuntime(runtime) {
@@ -89,12 +82,6 @@ async function serve(): Promise<void> {
   for (const fault of await seedStarterRows(origin, ownerKey, persist))
     process.stderr.write(`${fault}\n`);
   process.stdout.write(`${walkthrough(origin, ownerKey)}\nready ${origin}\n`);
-}
-
-async function configuredVars(): Promise<Vars> {
-  Object.assign(process.env, OFFLINE_ENV, { WRANGLER_LOG: "error" });
-  const { unstable_readConfig: readConfig } = await import("wrangler");
-  return readConfig({ config: CONFIG }).vars;
 }
 
 /** Asked before the runtime starts, since its own words for a taken port are a stack trace. */
