@@ -1,7 +1,9 @@
+import { makeApp } from "./http/app.ts";
+import { makeRuntimeOf, type RuntimeOf } from "./runtime.ts";
+
 export { LedgerDO } from "./objects/ledger.ts";
 
-export default {
-  fetch(): Response {
-    return new Response("ok");
-  },
-} satisfies ExportedHandler<Env>;
+const runtimeOf: RuntimeOf = makeRuntimeOf((request, env) => app.fetch(request, env));
+const app = makeApp(runtimeOf);
+
+export default { fetch: (request, env, ctx) => app.fetch(request, env, ctx) } satisfies ExportedHandler<Env>;

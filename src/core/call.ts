@@ -81,6 +81,8 @@ export interface RunResult {
   truncated?: true;
   /** The owner is told when the named secret is not in the environment. */
   auth?: { name: string; present: false };
+  /** What the upstream asked to wait, when that was longer than a call waits. */
+  retryAfter?: string;
   /** What this run tells the row's circuit breaker; absent when the run says nothing about an upstream. */
   signal?: BreakerSignal;
 }

@@ -72,6 +72,8 @@ export interface ReceiptData {
   token_id: string | null;
   repairs: string | null;
   replays: string | null;
+  /** Relative addresses of this receipt's page, its confirmation, its replay, and what a repair names. */
+  addresses: { receipt: string; confirm: string; replay: string; repair: string };
   /** How a sensitive row came to run: an owner passes the watcher, and the receipt says so. */
   watcher?: "owner";
 }

@@ -51,9 +51,17 @@ export function renderForm(template: string, args: Arguments): string {
   return whole ? slotText(whole, args) : (renderPairs(tokens, args, encodeForm) ?? "");
 }
 
-/** A flow step's pieces: split first, so that no value can add a piece. */
+/**
+ * A flow step's pieces: split first, so that no value can add a piece. A body, or a piece, that is a JSON
+ * object or list is filled as JSON, so that no value can add a member; a body that is one is not split.
+ */
 export function renderStepBody(template: string, args: Arguments): string[] {
-  return splitBody(template).map((piece) => renderText(piece, args));
+  const pieces = isJsonContainer(template) ? [template] : splitBody(template);
+  return pieces.map((piece) => (isJsonContainer(piece) ? renderJson(piece, args) : renderText(piece, args)));
+}
+
+function isJsonContainer(template: string): boolean {
+  return /^\s*[[{]/.test(template) && isJsonTemplate(template);
 }
 
 /** The value as it is; an unresolved name is the text it was written as. */

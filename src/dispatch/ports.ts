@@ -4,9 +4,11 @@
  */
 import type { Call, Capability, Claim, Outcome, Recorded } from "../core/call.ts";
 import type { Config } from "../core/config.ts";
-import type { EventDraft, LedgerEvent } from "../core/event.ts";
+import type { EventDraft, LedgerEvent, Via } from "../core/event.ts";
+import type { JsonObject } from "../core/json.ts";
 import type { Principal } from "../core/principal.ts";
 import type { BreakerSignal } from "../core/call.ts";
+import type { BreakerMemory } from "./breaker.ts";
 
 export interface Ports {
   config: Config;
@@ -14,6 +16,7 @@ export interface Ports {
   ids: Ids;
   capabilities: Capabilities;
   ledger: Ledger;
+  breakers: BreakerMemory;
   blobs: Blobs;
   secrets: Secrets;
   /** The deployment's own HTTP surface, for http rows that target it. */
@@ -79,6 +82,12 @@ export type Appended =
     }
   | { outcome: "stale" };
 
+/** The ledger's object did not answer: nothing was recorded, so nothing may be answered as done. */
+export class LedgerUnavailable extends Error {
+  override name = "LedgerUnavailable";
+}
+
+/** Every method throws LedgerUnavailable when the object behind it fails. */
 export interface Ledger {
   /**
    * Asked before a run that writes (with its INVOKE_STARTED event), sends a credential, or whose breaker
@@ -125,14 +134,33 @@ export interface Self {
 export interface Stores {
   db: D1Database;
   kv: KVNamespace;
+  /** The bucket of user objects; without one the `r2_*` functions answer that it is not configured. */
+  r2?: R2Bucket;
   directory: DirectoryWrites;
 }
 
-/** The directory API as a function: same rules, same refusals, for the `directory_*` functions. */
+/** An answer of a management call before it is bytes. A refusal is an answer too; a throw is a fault of this engine. */
+export interface Answer {
+  status: number;
+  body: JsonObject;
+  /** The version of the row that the answer speaks of: its ETag. */
+  version?: number;
+}
+
+/** Who changes something and from where; a `Call` will do. */
+export interface Author {
+  principal: Principal;
+  via: Via;
+  trace: string | null;
+  /** Invocation in which the change is made, null when a person makes it. */
+  parent: string | null;
+}
+
+/** The directory API as functions: same rules, same refusals. `json` is the text of the request body. */
 export interface DirectoryWrites {
-  get(key: string): Promise<Response>;
-  put(key: string, json: string, principal: Principal): Promise<Response>;
-  patch(key: string, json: string, principal: Principal): Promise<Response>;
+  get(key: string): Promise<Answer>;
+  put(key: string, json: string, author: Author): Promise<Answer>;
+  patch(key: string, json: string, author: Author): Promise<Answer>;
 }
 
 /** Runs a nested call; the one way for flows and agents to reach another row. */

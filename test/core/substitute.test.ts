@@ -184,3 +184,21 @@ describe("a flow step's body", () => {
     expect(renderStepBody("\\$1|\\\\|x", ofPieces("v"))).toEqual(splitBody("$1|\\\\|x"));
   });
 });
+
+describe("a flow step's body that is JSON", () => {
+  const args = withBindings(ofPieces(), new Map([["PREV", 'x","admin":"1|2']]));
+
+  it("takes a value as a value: no member can be added", () => {
+    const [body, ...more] = renderStepBody('{"city":"$PREV","n":$PREV}', args);
+    expect(more).toEqual([]);
+    expect(JSON.parse(body!)).toEqual({ city: 'x","admin":"1|2', n: 'x","admin":"1|2' });
+  });
+
+  it("is not split at a pipe inside it, and a JSON piece beside others is filled as JSON", () => {
+    expect(renderStepBody('{"city":"a|b"}', args)).toEqual(['{"city":"a|b"}']);
+    expect(renderStepBody('KEY|{"city":"$PREV"}', args)).toEqual([
+      "KEY",
+      '{"city":"x\\",\\"admin\\":\\"1|2"}',
+    ]);
+  });
+});

@@ -1,7 +1,7 @@
 import type { Arguments } from "../core/arguments.ts";
 import type { Call, Capability, Credential, RunResult } from "../core/call.ts";
 import type { Json } from "../core/json.ts";
-import type { DispatchChild, Ports } from "../dispatch/ports.ts";
+import type { DispatchChild, Ports } from "./ports.ts";
 
 /** All that a runner may know of the call it serves. The gate has passed and the arguments are valid. */
 export interface RunContext {

@@ -1,0 +1,116 @@
+import { makeBreakerMemory } from "./dispatch/breaker.ts";
+import { makeDispatch, type Dispatch } from "./dispatch/dispatch.ts";
+import type { Clock, Ids, InnerCaller, Ports } from "./dispatch/ports.ts";
+import { parseConfig } from "./core/config.ts";
+import { fingerprintOf } from "./core/fingerprint.ts";
+import { stepKeys } from "./core/flow.ts";
+import { makeGrammars } from "./core/grammars.ts";
+import { violations } from "./core/hygiene.ts";
+import { ledgerAdmin, ledgerPort } from "./objects/stubs.ts";
+import { makeAsk, type Ask } from "./resolver/ask.ts";
+import { indexStatements } from "./resolver/index-row.ts";
+import { runnerOf } from "./runners/by-type.ts";
+import { fnOperation } from "./runners/fn.ts";
+import { blobStore } from "./store/blobs.ts";
+import { makeCapabilities } from "./store/capabilities.ts";
+import { makeDirectory, type Directory } from "./store/directory.ts";
+import { makeSecretBindings, type SecretBindings } from "./store/secret-bindings.ts";
+import { makeSecrets } from "./store/secrets.ts";
+
+/** Everything that one isolate serves with; built once for its environment. */
+export interface Runtime {
+  ports: Ports;
+  dispatch: Dispatch;
+  directory: Directory;
+  secretBindings: SecretBindings;
+  ask: Ask;
+  /** Who made a request from inside; undefined for one that came over the network. */
+  innerCallerOf(request: Request): InnerCaller | undefined;
+}
+
+/** @throws ConfigError when a variable of the environment is refused. */
+export type RuntimeOf = (env: Env) => Runtime;
+
+/** How a request made by a row of this deployment reaches its own routes. */
+export type OwnFetch = (request: Request, env: Env) => Response | Promise<Response>;
+
+/** The composition root: the only place that knows every adapter. */
+export function makeRuntimeOf(ownFetch: OwnFetch): RuntimeOf {
+  const runtimes = new WeakMap<Env, Runtime>();
+  return (env) => {
+    const known = runtimes.get(env);
+    if (known) return known;
+    const runtime = makeRuntime(env, ownFetch);
+    runtimes.set(env, runtime);
+    return runtime;
+  };
+}
+
+function makeRuntime(env: Env, ownFetch: OwnFetch): Runtime {
+  const config = parseConfig({ ...env });
+  const secrets = makeSecrets(env, env.DB, clock);
+  const capabilities = makeCapabilities(env.DB, { clock, stepKeys, fnOperation, fingerprintOf });
+  const log = ledgerAdmin(env);
+  const grammars = makeGrammars(secrets.reserved);
+  const directory = makeDirectory({
+    db: env.DB,
+    log,
+    clock,
+    ids,
+    violations: (row) => violations(row, grammars),
+    index: (key, row) => indexStatements(env.DB, key, row),
+    contractOf: capabilities.contractOf,
+  });
+
+  // The key is the request object itself: nothing that comes over the network can claim to be inside.
+  const innerCallers = new WeakMap<Request, InnerCaller>();
+  const ports: Ports = {
+    config,
+    clock,
+    ids,
+    capabilities,
+    secrets,
+    ledger: ledgerPort(env),
+    breakers: makeBreakerMemory(),
+    blobs: blobStore(env.BLOBS),
+    fetch: (request) => fetch(request),
+    self: {
+      fetch: async (request, caller) => {
+        innerCallers.set(request, caller);
+        return ownFetch(request, env);
+      },
+    },
+    stores: { db: env.DB, kv: env.KV, r2: env.BLOBS, directory },
+  };
+  return {
+    ports,
+    dispatch: makeDispatch(ports, runnerOf),
+    directory,
+    secretBindings: makeSecretBindings({ db: env.DB, log, clock, ids, secrets }),
+    ask: makeAsk(env.DB),
+    innerCallerOf: (request) => innerCallers.get(request),
+  };
+}
+
+const clock: Clock = {
+  now: () => Date.now(),
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+};
+
+/** The shard that an id names, so that looking one up is one hop. */
+const SHARD = "0";
+
+const ids: Ids = {
+  invocation: () => `inv_${SHARD}_${randomName()}`,
+  event: () => `evt_${SHARD}_${randomName()}`,
+  trace: () => `t_${randomName()}`,
+};
+
+const LETTERS = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** 80 random bits as sixteen letters that nobody confuses. */
+function randomName(): string {
+  let name = "";
+  for (const byte of crypto.getRandomValues(new Uint8Array(16))) name += LETTERS[byte & 31];
+  return name;
+}
