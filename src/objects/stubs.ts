@@ -32,8 +32,11 @@ export function ledgerPort(env: Env): Ledger {
   };
 }
 
-/** A receipt with what was found out about it later, which no event can hold. */
-export type Receipt = LedgerEvent & { repaired_by: string[] };
+/**
+ * An event exactly as it was signed. `repaired_by`, which no event can hold, stands in it only when there
+ * is one: otherwise the answer can be hashed as it is.
+ */
+export type Receipt = LedgerEvent & { repaired_by?: string[] };
 
 /** `before` continues the list; null when the log has no more. A page may be short and still go on. */
 export interface EventList {
@@ -73,7 +76,12 @@ export function ledgerAdmin(env: Env): LedgerAdmin {
     abandon: (id) => answered(ledgerStub(env).abandon(id)),
     receipt: async (id) => {
       const found = await answered(ledgerStub(env).receipt(id));
-      return found && { ...eventOf(found.body), repaired_by: found.repairedBy };
+      return (
+        found && {
+          ...eventOf(found.body),
+          ...(found.repairedBy.length > 0 && { repaired_by: found.repairedBy }),
+        }
+      );
     },
     list: (filter) => list(env, filter),
     exportPage: (page) => answered(ledgerStub(env).exportPage(page)),
