@@ -53,7 +53,7 @@ export function contractOf({ capability, principal, origin }: ContractInput): Co
   const body = show(exampleBody(capability));
   const runNow = runLine(origin, row.key, body);
   return {
-    path: `OIP > ${show(row.category || "uncategorized")} > ${row.key}`,
+    path: `OIP > ${show(row.category || "uncategorized").toUpperCase()} > ${row.key}`,
     what: show(doc.what),
     when_to_use: show(doc.whenToUse),
     run_now: runNow,

@@ -95,8 +95,8 @@ function judge(
 }
 
 /**
- * How much of the question the row answers, and how clearly it leads. The root makes the figure read as the
- * share of such answers that are right (measured on the benchmark's three sets).
+ * How much of the question the row answers, and how clearly it leads. The root brings the figure near
+ * the share of such answers that are right; questions with several needs are right more often than it says.
  */
 function confidenceOf(covered: number, lead: number): number {
   return Number(Math.sqrt(covered * (0.2 + 0.8 * Math.min(1, lead / CLEAR_LEAD))).toFixed(2));

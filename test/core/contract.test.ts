@@ -47,7 +47,7 @@ describe("the contract", () => {
 
   it("has the headings of the specification in their order", () => {
     expect(headings(markdown({ ...FOUR[0]!, category: "text" }))).toEqual([
-      "# OIP > text > ROW",
+      "# OIP > TEXT > ROW",
       ...HEADINGS,
     ]);
   });

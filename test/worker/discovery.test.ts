@@ -186,14 +186,14 @@ describe("key", () => {
   it("is the contract as JSON, and as a document", async () => {
     const json = await get("?key=now");
     expect(json.json).toMatchObject({
-      path: "OIP > time > NOW",
+      path: "OIP > TIME > NOW",
       type: "fn",
       auth: "none",
       risk: "low",
     });
     const document = await get("?key=NOW&format=markdown");
     expect(document.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
-    expect(document.text).toMatch(/^# OIP > time > NOW\n/);
+    expect(document.text).toMatch(/^# OIP > TIME > NOW\n/);
     expect(document.text).toContain(json.json.contract);
   });
 
