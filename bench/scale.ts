@@ -66,7 +66,7 @@ async function fill(db: D1Database, rows: number): Promise<void> {
     `insert into directory(key, type, target, content, category, updated_at, created_at)
      select 'SCALE_' || value, 'fn', 'echo', '# WHAT: Row ' || value || ' of many.' || char(10) || '["$1"]',
        'scale', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z'
-     from (with recursive n(value) as (select ?1 union all select value + 1 from n where value + 1 < ?2) select value from n)`,
+     from (with recursive n(value) as (select cast(?1 as integer) union all select value + 1 from n where value + 1 < ?2) select value from n)`,
   );
   for (let from = 0; from < rows; from += 1_000) {
     await insert.bind(from, Math.min(from + 1_000, rows)).run();

@@ -64,6 +64,8 @@ function quietly([command, ...before], args, cwd, signal) {
     const child = spawn(command, [...before, ...args], {
       cwd,
       signal,
+      // `npm start --silent` would otherwise silence the reason of a failure too.
+      env: { ...process.env, npm_config_loglevel: "error" },
       stdio: ["ignore", "pipe", "pipe"],
     });
     child.stdout.on("data", (chunk) => output.push(chunk));
