@@ -2,6 +2,8 @@ import { makeBreakerMemory } from "./dispatch/breaker.ts";
 import { makeDispatch, type Dispatch } from "./dispatch/dispatch.ts";
 import type { Clock, Ids, InnerCaller, Ports } from "./dispatch/ports.ts";
 import { parseConfig } from "./core/config.ts";
+import { makePrincipalOf } from "./core/owner-key.ts";
+import type { Principal } from "./core/principal.ts";
 import { fingerprintOf } from "./core/fingerprint.ts";
 import { stepKeys } from "./core/flow.ts";
 import { makeGrammars } from "./core/grammars.ts";
@@ -24,6 +26,8 @@ export interface Runtime {
   directory: Directory;
   secretBindings: SecretBindings;
   ask: Ask;
+  /** Who a request from outside says it is, by its headers. */
+  principalOf(headers: Headers): Principal;
   /** Who made a request from inside; undefined for one that came over the network. */
   innerCallerOf(request: Request): InnerCaller | undefined;
 }
@@ -88,6 +92,7 @@ function makeRuntime(env: Env, ownFetch: OwnFetch): Runtime {
     directory,
     secretBindings: makeSecretBindings({ db: env.DB, log, clock, ids, secrets }),
     ask: makeAsk(env.DB),
+    principalOf: makePrincipalOf(config),
     innerCallerOf: (request) => innerCallers.get(request),
   };
 }
@@ -108,9 +113,17 @@ const ids: Ids = {
 
 const LETTERS = "0123456789abcdefghjkmnpqrstvwxyz";
 
+const NAME_LENGTH = 16;
+
+/** Fetched for many names at once: each call of the generator has a price. */
+const pool = new Uint8Array(64 * NAME_LENGTH);
+let unused = 0;
+
 /** 80 random bits as sixteen letters that nobody confuses. */
 function randomName(): string {
+  if (unused === 0) unused = crypto.getRandomValues(pool).length;
   let name = "";
-  for (const byte of crypto.getRandomValues(new Uint8Array(16))) name += LETTERS[byte & 31];
+  for (const byte of pool.subarray(unused - NAME_LENGTH, unused)) name += LETTERS[byte & 31];
+  unused -= NAME_LENGTH;
   return name;
 }

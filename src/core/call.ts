@@ -91,7 +91,14 @@ export interface RunResult {
 export type BreakerSignal = "auth" | "transport" | "healthy";
 
 export type Outcome =
-  | { kind: "ran"; key: string; trace: string; invocation: string; run: RunResult; recorded: Recorded }
+  | {
+      kind: "ran";
+      key: string;
+      trace: string;
+      invocation: string;
+      run: RunResult;
+      recorded: Recorded;
+    }
   | { kind: "shape"; key: string; trace: string; request: Json }
   | { kind: "refused"; key: string; trace: string; refusal: Refusal };
 

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import canonicalize from "canonicalize";
 import type { Json } from "./json.ts";
 
@@ -42,18 +42,39 @@ export function canonical(value: unknown): string {
  * fingerprints still match), unsafe integers their digits as text, other numbers that JSON lacks null.
  */
 export function interoperable(value: Json): Json {
+  return isInteroperable(value) ? value : nearest(value);
+}
+
+/** Nearly every value is: looking costs less than copying. */
+function isInteroperable(value: Json | undefined): boolean {
+  switch (typeof value) {
+    case "string":
+      return value.isWellFormed();
+    case "number":
+      return Number.isFinite(value) && !isUnsafe(value);
+    case "object":
+      if (value === null) return true;
+      return Object.entries(value).every(
+        ([name, member]) => name.isWellFormed() && isInteroperable(member),
+      );
+    default:
+      return value !== undefined;
+  }
+}
+
+function nearest(value: Json): Json {
   if (typeof value === "string") return value.toWellFormed();
   if (typeof value === "number") {
     if (!Number.isFinite(value)) return null;
     return isUnsafe(value) ? String(value) : value;
   }
-  if (Array.isArray(value)) return value.map(interoperable);
+  if (Array.isArray(value)) return value.map(nearest);
   if (typeof value !== "object" || value === null) return value;
   // fromEntries defines own members, so a member named __proto__ stays a member.
   return Object.fromEntries(
     Object.entries(value)
       .filter(([, member]) => member !== undefined)
-      .map(([name, member]) => [name.toWellFormed(), interoperable(member)]),
+      .map(([name, member]) => [name.toWellFormed(), nearest(member)]),
   );
 }
 
@@ -80,7 +101,7 @@ export function parseUnambiguous(text: string): Json {
 
 /** Text is hashed as UTF-8. */
 export function sha256Hex(bytes: string | Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
+  return hash("sha256", bytes, "hex");
 }
 
 function isUnsafe(value: number): boolean {

@@ -13,7 +13,7 @@ export interface Link {
 export const GENESIS: Link = { seq: 0, hash: "0".repeat(64) };
 
 /** Signs bytes with the Ed25519 key that `kid` names. */
-export type Sign = (bytes: Uint8Array) => Uint8Array;
+export type Sign = (bytes: Uint8Array) => Buffer;
 
 export interface Signer {
   kid: string;
@@ -51,15 +51,44 @@ export interface SignedHead {
 
 const HEX_64 = /^[0-9a-f]{64}$/;
 
-/** Makes the event that follows `prev`. Total: what has no canonical form is stored as its nearest value. */
+/**
+ * Makes the event that follows `prev`, and its RFC 8785 form. Total: what has no canonical form is stored as
+ * its nearest value.
+ */
 export function chainEvent(
   draft: EventDraft,
   { seq, prev, kid, sign }: { seq: number; prev: string } & Signer,
-): LedgerEvent {
+): { event: LedgerEvent; form: string } {
   const stored = interoperable({ ...draft }) as unknown as EventDraft;
   const unsigned = { ...stored, seq, prev, kid };
-  const hash = sha256Hex(rfc8785(unsigned));
-  return { ...unsigned, hash, signature: base64url(sign(Buffer.from(hash, "hex"))) };
+  const data = rfc8785(stored.data);
+  const hash = sha256Hex(formOf(unsigned, data, null));
+  const signature = sign(Buffer.from(hash, "hex")).toString("base64url");
+  return {
+    event: { ...unsigned, hash, signature },
+    form: formOf(unsigned, data, { hash, signature }),
+  };
+}
+
+/**
+ * The RFC 8785 form of an event with its seal and without it. Its members have fixed names, here in their
+ * canonical order, so that the data, which is most of it, is written in that form once.
+ */
+function formOf(
+  event: Omit<LedgerEvent, "hash" | "signature">,
+  data: string,
+  seal: { hash: string; signature: string } | null,
+): string {
+  const text = (value: string | number | null): string => JSON.stringify(value);
+  const { actor, at, id, key, kid, kind, parent, prev, seq, trace, via } = event;
+  return (
+    `{"actor":${text(actor)},"at":${text(at)},"data":${data}` +
+    (seal ? `,"hash":"${seal.hash}"` : "") +
+    `,"id":${text(id)},"key":${text(key)},"kid":${text(kid)},"kind":${text(kind)}` +
+    `,"parent":${text(parent)},"prev":${text(prev)},"seq":${seq}` +
+    (seal ? `,"signature":"${seal.signature}"` : "") +
+    `,"trace":${text(trace)},"via":${text(via)}}`
+  );
 }
 
 /**
@@ -89,7 +118,7 @@ export function signHead(
   { kid, sign }: Signer,
 ): SignedHead {
   const unsigned = { ...head, kid };
-  return { ...unsigned, signature: base64url(sign(Buffer.from(rfc8785(unsigned)))) };
+  return { ...unsigned, signature: sign(Buffer.from(rfc8785(unsigned))).toString("base64url") };
 }
 
 /** Why a head does not close a log that ends in `last`, or null. */

@@ -54,7 +54,12 @@ const schema = z.object({
   MAX_REQUEST_BYTES: integer(2_097_152, 1_024, 33_554_432),
   /** Exceptions to the refused private targets, exact `host:port`, comma-separated. For development. */
   ALLOW_PRIVATE_HOSTS: text
-    .transform((value) => value.split(",").map((item) => item.trim().toLowerCase()).filter(Boolean))
+    .transform((value) =>
+      value
+        .split(",")
+        .map((item) => item.trim().toLowerCase())
+        .filter(Boolean),
+    )
     .refine(
       (list) => list.every((item) => hostPort.test(item)),
       "must be host:port, comma-separated, such as 127.0.0.1:9093",

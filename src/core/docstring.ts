@@ -18,7 +18,12 @@ type Label = "WHAT" | "WHEN_TO_USE" | "ARGS" | "EX" | "OUTPUT" | "GOVERNOR";
 
 export function parseDocstring(content: string | null): Docstring {
   const texts: Record<Label, string[]> = {
-    WHAT: [], WHEN_TO_USE: [], ARGS: [], EX: [], OUTPUT: [], GOVERNOR: [],
+    WHAT: [],
+    WHEN_TO_USE: [],
+    ARGS: [],
+    EX: [],
+    OUTPUT: [],
+    GOVERNOR: [],
   };
   const payload: string[] = [];
   let current: Label = "WHAT";

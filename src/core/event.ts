@@ -2,16 +2,41 @@ import type { Json } from "./json.ts";
 
 /** Every kind of event that a ledger may hold. */
 export const EVENT_KINDS = [
-  "INVOKE_STARTED", "INVOKE", "INVOKE_REFUSED", "DIRECTORY_MUTATE", "TOKEN_MINT", "TOKEN_REVOKE",
-  "SECRET_BIND", "APPROVAL_REQUESTED", "APPROVAL_DECIDED", "BREAKER_OPEN", "AGENT_TURN",
-  "AGENT_SCHEDULE", "ADJUDICATION", "EXAMINATION", "IMPORT", "TOKEN_ATTENUATE", "PIN", "OAUTH_GRANT",
+  "INVOKE_STARTED",
+  "INVOKE",
+  "INVOKE_REFUSED",
+  "DIRECTORY_MUTATE",
+  "TOKEN_MINT",
+  "TOKEN_REVOKE",
+  "SECRET_BIND",
+  "APPROVAL_REQUESTED",
+  "APPROVAL_DECIDED",
+  "BREAKER_OPEN",
+  "AGENT_TURN",
+  "AGENT_SCHEDULE",
+  "ADJUDICATION",
+  "EXAMINATION",
+  "IMPORT",
+  "TOKEN_ATTENUATE",
+  "PIN",
+  "OAUTH_GRANT",
   "SIGN_IN",
 ] as const;
 export type EventKind = (typeof EVENT_KINDS)[number];
 
 /** The door by which a call came in. */
 export const VIAS = [
-  "http", "mcp", "agent", "schedule", "flow", "queue", "code", "batch", "email", "text", "approval",
+  "http",
+  "mcp",
+  "agent",
+  "schedule",
+  "flow",
+  "queue",
+  "code",
+  "batch",
+  "email",
+  "text",
+  "approval",
   "console",
 ] as const;
 export type Via = (typeof VIAS)[number];

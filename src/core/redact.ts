@@ -73,11 +73,24 @@ function needlesOf(secrets: readonly SecretValue[]): Needle[] {
   const byText = new Map<string, Needle>();
   for (const { name, value } of secrets) {
     if (value.length < MIN_VALUE_LENGTH) continue;
-    for (const text of spellings(value)) {
+    for (const text of knownSpellings(value)) {
       if (!byText.has(text)) byText.set(text, { text, name, at: Infinity });
     }
   }
   return [...byText.values()].sort((a, b) => b.text.length - a.text.length);
+}
+
+/** A deployment has few secrets and spends them again and again. */
+const known = new Map<string, ReadonlySet<string>>();
+const MAX_KNOWN = 64;
+
+function knownSpellings(value: string): ReadonlySet<string> {
+  const found = known.get(value);
+  if (found) return found;
+  const made = spellings(value);
+  if (known.size >= MAX_KNOWN) known.clear();
+  known.set(value, made);
+  return made;
 }
 
 /** The longest end of the text that begins a secret. */

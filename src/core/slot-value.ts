@@ -8,12 +8,12 @@ export interface SlotValue {
   /** As text; empty for what is absent or null. */
   text: string;
   /** As one JSON value: typed for a named argument, else the text itself if it is JSON, else quoted. */
-  json: string;
+  json(): string;
   /** An optional argument of a schema that is absent, "", [] or null: its place may be left out. */
   traceless: boolean;
 }
 
-const ABSENT: SlotValue = { text: "", json: "null", traceless: false };
+const ABSENT: SlotValue = { text: "", json: () => "null", traceless: false };
 
 /** Null: a name that nothing binds, which stays as it is written. */
 export function slotValue({ slot }: SlotToken, args: Arguments): SlotValue | null {
@@ -28,17 +28,21 @@ export function slotValue({ slot }: SlotToken, args: Arguments): SlotValue | nul
     return { ...ABSENT, traceless };
   }
   const text = given.join("|");
-  return { text, json: jsonOfText(text), traceless };
+  return { text, json: () => jsonOfText(text), traceless };
 }
 
 function namedValue(name: string, args: Arguments): SlotValue | null {
   const bound = args.bindings.get(name);
-  if (bound !== undefined) return { text: bound, json: jsonOfText(bound), traceless: false };
+  if (bound !== undefined) return { text: bound, json: () => jsonOfText(bound), traceless: false };
   const value = args.named?.get(name);
   if (value === undefined) {
     return args.declared.includes(name) ? { ...ABSENT, traceless: isTraceless(name, args) } : null;
   }
-  return { text: textOf(value), json: stringifyExact(value), traceless: isTraceless(name, args) };
+  return {
+    text: textOf(value),
+    json: () => stringifyExact(value),
+    traceless: isTraceless(name, args),
+  };
 }
 
 /** Without a schema nothing is optional: an empty piece is a value of its own (`&longitude=`). */

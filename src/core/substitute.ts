@@ -31,7 +31,7 @@ export function renderJson(template: string, args: Arguments): string {
     const value = slotValue(token, args);
     if (!value) return token.source;
     if (token.raw) return value.text;
-    return quoted ? escapeJson(value.text) : value.json;
+    return quoted ? escapeJson(value.text) : value.json();
   });
 }
 
@@ -57,7 +57,9 @@ export function renderForm(template: string, args: Arguments): string {
  */
 export function renderStepBody(template: string, args: Arguments): string[] {
   const pieces = isJsonContainer(template) ? [template] : splitBody(template);
-  return pieces.map((piece) => (isJsonContainer(piece) ? renderJson(piece, args) : renderText(piece, args)));
+  return pieces.map((piece) =>
+    isJsonContainer(piece) ? renderJson(piece, args) : renderText(piece, args),
+  );
 }
 
 function isJsonContainer(template: string): boolean {

@@ -1,7 +1,9 @@
 /** The longest beginning of `text` that has at most `maxBytes` UTF-8 bytes and splits no code point. */
 export function cutUtf8(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
-  return bytes.length <= maxBytes ? text : bytes.subarray(0, boundaryAt(bytes, maxBytes)).toString();
+  return bytes.length <= maxBytes
+    ? text
+    : bytes.subarray(0, boundaryAt(bytes, maxBytes)).toString();
 }
 
 /**

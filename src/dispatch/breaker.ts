@@ -29,7 +29,11 @@ const kvKey = (key: string): string => `breaker:${key}`;
  * Asks the ledger to admit a run. An operator closes a breaker by deleting its KV key, so that key is
  * read while the row is open, and only then.
  */
-export async function admit(ports: Ports, guard: Guard, started: EventDraft | null): Promise<Admission> {
+export async function admit(
+  ports: Ports,
+  guard: Guard,
+  started: EventDraft | null,
+): Promise<Admission> {
   const admission = await ports.ledger.admit(guard, started);
   if (admission.outcome !== "open" || !guard.breaker) return admission;
   if ((await ports.stores.kv.get(kvKey(guard.breaker.key))) !== null) return admission;
@@ -39,5 +43,7 @@ export async function admit(ports: Ports, guard: Guard, started: EventDraft | nu
 
 /** Leaves the KV key that an operator deletes; it outlives the longest pause and then goes by itself. */
 export async function markOpen(ports: Ports, key: string): Promise<void> {
-  await ports.stores.kv.put(kvKey(key), new Date(ports.clock.now()).toISOString(), { expirationTtl: 3_660 });
+  await ports.stores.kv.put(kvKey(key), new Date(ports.clock.now()).toISOString(), {
+    expirationTtl: 3_660,
+  });
 }

@@ -12,7 +12,10 @@ const NONE: Credential = { auth: null, error: null, secrets: [], digest: "" };
 export async function readCredential(ports: Ports, capability: Capability): Promise<Credential> {
   const { row, fresh } = capability;
   if (!row.auth || row.type !== "http") return NONE;
-  const fail = (reason: string): Credential => ({ ...NONE, error: `ERR:http:${row.key}:ERR:auth:${reason}` });
+  const fail = (reason: string): Credential => ({
+    ...NONE,
+    error: `ERR:http:${row.key}:ERR:auth:${reason}`,
+  });
 
   const parsed = parseAuth(row.auth);
   if (!parsed.ok) return fail(parsed.reason);
@@ -27,7 +30,12 @@ export async function readCredential(ports: Ports, capability: Capability): Prom
     })),
   );
   const values = secrets.map(({ name, value }) => [name, value]);
-  return { auth: parsed.auth, error: null, secrets, digest: sha256Hex(JSON.stringify([row.auth, values])) };
+  return {
+    auth: parsed.auth,
+    error: null,
+    secrets,
+    digest: sha256Hex(JSON.stringify([row.auth, values])),
+  };
 }
 
 /** The host bindings a credential was read with, in the form that the ledger checks. */

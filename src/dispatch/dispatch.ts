@@ -41,7 +41,11 @@ export function makeDispatch(ports: Ports, runnerOf: RunnerOf): Dispatch {
     throw new Error("the ledger called a row stale that was read during the call");
   };
 
-  async function attempt(call: Call, invocation: string, fresh: boolean): Promise<Outcome | "stale"> {
+  async function attempt(
+    call: Call,
+    invocation: string,
+    fresh: boolean,
+  ): Promise<Outcome | "stale"> {
     const stranger = decideCaller(call.principal);
     if (stranger) return refuse(call, stranger);
     // 1 resolve. A dry run never meets the ledger, so it reads the row itself.
@@ -79,12 +83,20 @@ export function makeDispatch(ports: Ports, runnerOf: RunnerOf): Dispatch {
     // nothing may fire on a row, or send a secret by a binding, that is no longer so.
     const writes = capability.operation === "write";
     let result: RunResult | null = null;
-    if (writes || credential.secrets.length > 0 || capability.row.type === "flow" || isWatched(breaker)) {
-      const started = writes ? startedOf(ports, ready, recordInput(capability.schema, call.input)) : null;
+    if (
+      writes ||
+      credential.secrets.length > 0 ||
+      capability.row.type === "flow" ||
+      isWatched(breaker)
+    ) {
+      const started = writes
+        ? startedOf(ports, ready, recordInput(capability.schema, call.input))
+        : null;
       const admission = await admit(ports, guard, started);
       if (admission.outcome === "stale") return "stale";
-      if (admission.outcome === "open") result = { ok: false, result: admission.error, attempts: 0 };
-      guard = { ...guard, claims: [], fresh: true };
+      if (admission.outcome === "open")
+        result = { ok: false, result: admission.error, attempts: 0 };
+      guard = { ...guard, claims: [], fresh: true, started: started !== null };
     }
     result ??= await runner.run(contextOf(ready));
     // 6 record: no outcome leaves before its receipt is durable.
@@ -97,10 +109,18 @@ export function makeDispatch(ports: Ports, runnerOf: RunnerOf): Dispatch {
       if (appended.opened) await markOpen(ports, guard.breaker.key);
     }
     const { key } = capability.row;
-    return { kind: "ran", key, trace: call.trace, invocation, run: result, recorded: appended.recorded };
+    return {
+      kind: "ran",
+      key,
+      trace: call.trace,
+      invocation,
+      run: result,
+      recorded: appended.recorded,
+    };
   }
 
-  const isWatched = (breaker: Guard["breaker"]): boolean => !!breaker && ports.breakers.watched(breaker.key);
+  const isWatched = (breaker: Guard["breaker"]): boolean =>
+    !!breaker && ports.breakers.watched(breaker.key);
 
   function contextOf({ call, invocation, capability, args, credential }: Attempt): RunContext {
     return { ports, call, invocation, capability, args, credential, dispatch };

@@ -20,7 +20,8 @@ type CallerRule = (principal: Principal) => Refusal | null;
 type RowRule = (wish: Wish) => Promise<Refusal | null> | Refusal | null;
 
 /** Nobody runs anything without a credential. */
-const credential: CallerRule = (principal) => (principal.kind === "anonymous" ? unauthorized() : null);
+const credential: CallerRule = (principal) =>
+  principal.kind === "anonymous" ? unauthorized() : null;
 
 /** A disabled row answers as unknown, so that its existence does not leak. */
 const known: RowRule = async ({ key, capability, near }) =>

@@ -57,6 +57,8 @@ export interface Guard {
   claims: Claim[];
   /** True: the claims were read from D1 during this call and hold whatever was written since. */
   fresh: boolean;
+  /** The receipt ends an invocation that an INVOKE_STARTED event opened. */
+  started?: boolean;
   breaker?: {
     key: string;
     /** Digest of the row's auth and the values behind it: another digest starts the count anew. */
@@ -69,7 +71,10 @@ export interface Guard {
  * `stale`: a claim is older than the ledger's version, or a write of that key is under way; nothing was
  * written. `open`: the row's breaker is open, `error` is the exact ERR: text.
  */
-export type Admission = { outcome: "admitted" } | { outcome: "stale" } | { outcome: "open"; error: string };
+export type Admission =
+  | { outcome: "admitted" }
+  | { outcome: "stale" }
+  | { outcome: "open"; error: string };
 
 export type Appended =
   | {

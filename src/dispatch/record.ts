@@ -1,5 +1,11 @@
 import { recordInput } from "../core/arguments.ts";
-import { resultText, type Call, type Capability, type Credential, type RunResult } from "../core/call.ts";
+import {
+  resultText,
+  type Call,
+  type Capability,
+  type Credential,
+  type RunResult,
+} from "../core/call.ts";
 import { sha256Hex } from "../core/canonical.ts";
 import type { EventDraft, ReceiptData, ReceiptStatus } from "../core/event.ts";
 import type { Refusal } from "../core/failure.ts";

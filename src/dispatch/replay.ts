@@ -23,16 +23,25 @@ export type Replay =
 
 export async function planReplay(ports: Ports, invocation: string): Promise<Replay> {
   const event = await ports.ledger.find(invocation);
-  if (event?.kind !== "INVOKE" || event.key === null) return refused(404, "unknown_invocation", NO_RECEIPT);
+  if (event?.kind !== "INVOKE" || event.key === null)
+    return refused(404, "unknown_invocation", NO_RECEIPT);
   const data = receiptData(event);
   const text = data.input ?? (data.input_ref ? await ports.blobs.get(data.input_ref) : null);
-  if (text === null) return refused(409, "replay_input_missing", "The stored input is gone; send it anew.");
+  if (text === null)
+    return refused(409, "replay_input_missing", "The stored input is gone; send it anew.");
   if (text.includes(REDACTED)) {
-    return refused(409, "replay_input_redacted", "The input held a secret, which no ledger keeps; send it anew.");
+    return refused(
+      409,
+      "replay_input_redacted",
+      "The input held a secret, which no ledger keeps; send it anew.",
+    );
   }
   const capability = await ports.capabilities.resolve(event.key, { fresh: true });
   if (!capability?.row.enabled) {
-    return { outcome: "refused", refusal: unknownKey(event.key, await ports.capabilities.near(event.key)) };
+    return {
+      outcome: "refused",
+      refusal: unknownKey(event.key, await ports.capabilities.near(event.key)),
+    };
   }
   const recorded = data.fingerprints.contract;
   const current = capability.fingerprint;

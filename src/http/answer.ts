@@ -22,7 +22,13 @@ export function answerOutcome(c: Context<AppEnv>, outcome: Outcome, wants: Wants
     case "refused":
       return refuseDispatch(c, outcome.refusal);
     case "shape":
-      return exactJson({ ok: true, ran: false, key: outcome.key, trace: outcome.trace, shape: outcome.request });
+      return exactJson({
+        ok: true,
+        ran: false,
+        key: outcome.key,
+        trace: outcome.trace,
+        shape: outcome.request,
+      });
     case "ran": {
       const { key, trace, invocation, run } = outcome;
       const view = viewOf(run, wants);
@@ -84,9 +90,15 @@ function valueOf(result: Json): { json: Json | undefined; text: string } {
  * Cuts a result that is longer than the caller wants. `more` continues in the stored output, from the cut
  * when that output is what was cut, from the start when the result was a view of it.
  */
-function cutResult(result: Json, run: RunResult, wants: Wants, more: string): { [name: string]: Json } {
+function cutResult(
+  result: Json,
+  run: RunResult,
+  wants: Wants,
+  more: string,
+): { [name: string]: Json } {
   if (wants.max_result === undefined) return { result };
-  const text = isJsonObject(result) || Array.isArray(result) ? stringifyExact(result) : resultText(result);
+  const text =
+    isJsonObject(result) || Array.isArray(result) ? stringifyExact(result) : resultText(result);
   const bytes = Buffer.byteLength(text);
   if (bytes <= wants.max_result) return { result };
   const kept = cutUtf8(text, wants.max_result);

@@ -1,4 +1,4 @@
-import { Hono } from "hono";
+import { Hono, type Context, type MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { secureHeaders } from "hono/secure-headers";
 import { ConfigError } from "../core/config.ts";
@@ -10,7 +10,6 @@ import { discoveryRoutes } from "./discovery.ts";
 import { healthRoutes } from "./health.ts";
 import { invokeRoutes } from "./invoke.ts";
 import { ledgerRoutes } from "./ledger.ts";
-import { principalOf } from "./principal.ts";
 import { receiptRoutes } from "./receipts.ts";
 import { refuse, refuseDispatch } from "./respond.ts";
 import { secretRoutes } from "./secrets.ts";
@@ -22,7 +21,8 @@ import { secretRoutes } from "./secrets.ts";
 export function makeApp(runtimeOf: RuntimeOf): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
 
-  app.use(secureHeaders({ crossOriginResourcePolicy: false }));
+  // Pages get the whole set of headers that browsers heed; answers for programs need one of them.
+  app.use("/receipt/*", secureHeaders({ crossOriginResourcePolicy: false }));
   app.use(async (c, next) => {
     const runtime: Runtime = runtimeOf(c.env);
     const { ports } = runtime;
@@ -35,19 +35,11 @@ export function makeApp(runtimeOf: RuntimeOf): Hono<AppEnv> {
     c.set("inner", inner);
     c.set("trace", inner?.trace ?? ports.ids.trace());
     c.set("origin", ports.config.PUBLIC_URL ?? new URL(c.req.url).origin);
-    c.set("principal", inner?.principal ?? principalOf(c.req.raw.headers, ports.config));
+    c.set("principal", inner?.principal ?? runtime.principalOf(c.req.raw.headers));
     await next();
+    c.res.headers.set("x-content-type-options", "nosniff");
   });
-  app.use((c, next) => {
-    const maxSize = c.get("ports").config.MAX_REQUEST_BYTES;
-    const onError = (): Response =>
-      refuseDispatch(c, {
-        status: 413,
-        error: `payload_too_large:>${maxSize}`,
-        hint: `A request body may have at most ${maxSize} bytes (MAX_REQUEST_BYTES).`,
-      });
-    return bodyLimit({ maxSize, onError })(c, next);
-  });
+  app.use((c, next) => limitOf(c.get("ports").config.MAX_REQUEST_BYTES)(c, next));
 
   app.route("/", healthRoutes());
   app.route("/", ledgerRoutes());
@@ -58,17 +50,49 @@ export function makeApp(runtimeOf: RuntimeOf): Hono<AppEnv> {
   app.route("/", invokeRoutes());
 
   app.notFound((c) =>
-    refuse(c, { status: 404, error: "not_found", hint: "GET /api/dispatch lists what this deployment answers." }),
+    refuse(c, {
+      status: 404,
+      error: "not_found",
+      hint: "GET /api/dispatch lists what this deployment answers.",
+    }),
   );
   app.onError((error, c) => {
     const trace = c.get("trace");
-    if (error instanceof ConfigError) return c.json({ error: "bad_config", hint: error.message }, 500);
+    if (error instanceof ConfigError)
+      return c.json({ error: "bad_config", hint: error.message }, 500);
     // A cause belongs in the log; a caller gets the trace to ask about, never a stack.
-    console.error(JSON.stringify({ level: "error", trace, error: String(error), stack: error.stack }));
+    console.error(
+      JSON.stringify({ level: "error", trace, error: String(error), stack: error.stack }),
+    );
     if (error instanceof LedgerUnavailable) {
-      return c.json({ error: "ledger_unavailable", trace, hint: "Nothing was recorded. Try again." }, 503);
+      return c.json(
+        { error: "ledger_unavailable", trace, hint: "Nothing was recorded. Try again." },
+        503,
+      );
     }
-    return c.json({ error: "internal", trace, hint: "A fault of this engine. The trace finds it in the log." }, 500);
+    return c.json(
+      { error: "internal", trace, hint: "A fault of this engine. The trace finds it in the log." },
+      500,
+    );
   });
   return app;
+}
+
+/** One middleware for the one limit of a deployment. */
+const limits = new Map<number, MiddlewareHandler<AppEnv>>();
+
+function limitOf(maxSize: number): MiddlewareHandler<AppEnv> {
+  const known = limits.get(maxSize);
+  if (known) return known;
+  const made = bodyLimit({
+    maxSize,
+    onError: (c) =>
+      refuseDispatch(c as Context<AppEnv>, {
+        status: 413,
+        error: `payload_too_large:>${maxSize}`,
+        hint: `A request body may have at most ${maxSize} bytes (MAX_REQUEST_BYTES).`,
+      }),
+  });
+  limits.set(maxSize, made);
+  return made;
 }

@@ -10,7 +10,9 @@ export function healthRoutes(): Hono<AppEnv> {
     );
     const schema = await c.env.DB.prepare("select name from d1_migrations order by id desc limit 1")
       .first<string>("name")
-      .catch((error: unknown) => `unknown: ${error instanceof Error ? error.message : String(error)}`);
+      .catch(
+        (error: unknown) => `unknown: ${error instanceof Error ? error.message : String(error)}`,
+      );
     return c.json({ ok: true, version: VERSION, schema, bindings });
   });
 }

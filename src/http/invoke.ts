@@ -17,11 +17,19 @@ const shape = z
   .strictObject({
     key: z.string().min(1, "must not be empty").optional(),
     body: z.string("must be one string; send named arguments as args").optional(),
-    args: z.record(z.string(), z.custom<Json>(() => true), "must be an object of named arguments").optional(),
+    args: z
+      .record(
+        z.string(),
+        z.custom<Json>(() => true),
+        "must be an object of named arguments",
+      )
+      .optional(),
     shape: z.boolean().optional(),
     as: z.literal("json", 'must be "json"').optional(),
     select: z
-      .array(z.string().regex(/^(?:\/(?:[^~]|~[01])*)?$/u, "must be an RFC 6901 pointer such as /a/0"))
+      .array(
+        z.string().regex(/^(?:\/(?:[^~]|~[01])*)?$/u, "must be an RFC 6901 pointer such as /a/0"),
+      )
       .min(1)
       .max(100)
       .optional(),
@@ -59,7 +67,7 @@ export function invokeRoutes(): Hono<AppEnv> {
 }
 
 async function invoke(c: Context<AppEnv>, request: InvokeRequest): Promise<Response> {
-  const { ports } = c.var;
+  const ports = c.get("ports");
   if (request.repairs && !(await ports.ledger.find(request.repairs))) {
     return refuseDispatch(c, unknownInvocation(request.repairs));
   }
@@ -99,7 +107,9 @@ export function unknownInvocation(invocation: string): Refusal {
 }
 
 function inputOf(request: InvokeRequest): CallInput {
-  return request.args ? { kind: "args", args: request.args } : { kind: "body", text: request.body ?? "" };
+  return request.args
+    ? { kind: "args", args: request.args }
+    : { kind: "body", text: request.body ?? "" };
 }
 
 function readRequest(text: string): { request: InvokeRequest } | { refusal: Refusal } {
@@ -108,7 +118,13 @@ function readRequest(text: string): { request: InvokeRequest } | { refusal: Refu
     value = parseExact(text);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    return { refusal: { status: 400, error: "invalid_json", hint: `The request body must be JSON: ${why}.` } };
+    return {
+      refusal: {
+        status: 400,
+        error: "invalid_json",
+        hint: `The request body must be JSON: ${why}.`,
+      },
+    };
   }
   const parsed = shape.safeParse(value);
   if (parsed.success) return { request: parsed.data };

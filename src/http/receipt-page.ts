@@ -38,38 +38,60 @@ export async function receiptPage(c: Context<AppEnv>, view: ReceiptView): Promis
   const { id, confirmation, whole } = view;
   const body = confirmation ? confirmedBody(id, confirmation, whole) : unknownBody(id);
   const document = await html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Receipt ${id}</title>
-<style>${raw(STYLE)}</style>
-</head>
-<body><main>${body}</main></body>
-</html>`;
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>Receipt ${id}</title>
+        <style>
+          ${raw(STYLE)}
+        </style>
+      </head>
+      <body>
+        <main>${body}</main>
+      </body>
+    </html>`;
   c.header("content-security-policy", POLICY);
   return c.html(document, confirmation ? 200 : 404);
 }
 
 function unknownBody(id: string) {
-  return html`<h1>No such receipt</h1><p>This ledger holds no invocation <code>${id}</code>.</p>`;
+  return html`<h1>No such receipt</h1>
+    <p>This ledger holds no invocation <code>${id}</code>.</p>`;
 }
 
 function confirmedBody(id: string, confirmation: Confirmation, whole: LedgerEvent | undefined) {
   const { status, key, at, actor_kind: actor, fingerprints, hash, signature, kid } = confirmation;
   const prints = Object.entries(fingerprints);
   return html`<h1>${key ?? "Receipt"}</h1>
-<p><span class="state">${status}</span></p>
-<dl>
-<dt>Invocation</dt><dd><code>${id}</code></dd>
-<dt>At</dt><dd><time datetime="${at}">${at}</time></dd>
-<dt>Caller</dt><dd>${actor}</dd>
-${prints.map(([name, print]) => html`<dt>SHA-256 of ${name}</dt><dd><code>${print}</code></dd>`)}
-<dt>Event hash</dt><dd><code>${hash}</code></dd>
-<dt>Signature</dt><dd><code>${signature}</code></dd>
-<dt>Key id</dt><dd><code>${kid}</code></dd>
-</dl>
-<p>The signature is Ed25519 over the 32 bytes of the event hash. The public keys are at
-<a href="/.well-known/jwks.json">/.well-known/jwks.json</a>.</p>
-${whole ? html`<h2>Whole event</h2><pre>${JSON.stringify(whole, null, 2)}</pre>` : ""}`;
+    <p><span class="state">${status}</span></p>
+    <dl>
+      <dt>Invocation</dt>
+      <dd><code>${id}</code></dd>
+      <dt>At</dt>
+      <dd><time datetime="${at}">${at}</time></dd>
+      <dt>Caller</dt>
+      <dd>${actor}</dd>
+      ${prints.map(
+        ([name, print]) =>
+          html`<dt>SHA-256 of ${name}</dt>
+            <dd><code>${print}</code></dd>`,
+      )}
+      <dt>Event hash</dt>
+      <dd><code>${hash}</code></dd>
+      <dt>Signature</dt>
+      <dd><code>${signature}</code></dd>
+      <dt>Key id</dt>
+      <dd><code>${kid}</code></dd>
+    </dl>
+    <p>
+      The signature is Ed25519 over the 32 bytes of the event hash. The public keys are at
+      <a href="/.well-known/jwks.json">/.well-known/jwks.json</a>.
+    </p>
+    ${
+      whole
+        ? html`<h2>Whole event</h2>
+            <pre>${JSON.stringify(whole, null, 2)}</pre>`
+        : ""
+    }`;
 }

@@ -69,7 +69,14 @@ async function replay(c: Context<AppEnv>, id: string): Promise<Response> {
   const { key, text, kind, recorded, current, matches } = plan;
   const input: { [name: string]: Json } =
     kind === "args" ? { args: JSON.parse(text) as Json } : { body: text };
-  return c.json({ ok: true, ran: false, replay: id, key, ...input, contract: { recorded, current, matches } });
+  return c.json({
+    ok: true,
+    ran: false,
+    replay: id,
+    key,
+    ...input,
+    contract: { recorded, current, matches },
+  });
 }
 
 async function output(c: Context<AppEnv>, id: string): Promise<Response> {
@@ -82,11 +89,13 @@ async function output(c: Context<AppEnv>, id: string): Promise<Response> {
       hint: "offset is a whole number of UTF-8 bytes, as `next` or `more` gave it.",
     });
   }
-  const { ports } = c.var;
+  const ports = c.get("ports");
   const event = await ports.ledger.find(id);
-  if (event?.kind !== "INVOKE") return refuseDispatch(c, { ...NO_RECEIPT, members: { attempted: id } });
+  if (event?.kind !== "INVOKE")
+    return refuseDispatch(c, { ...NO_RECEIPT, members: { attempted: id } });
   const data = receiptData(event);
-  const text = data.output ?? (data.output_ref ? await ports.blobs.get(data.output_ref) : null) ?? "";
+  const text =
+    data.output ?? (data.output_ref ? await ports.blobs.get(data.output_ref) : null) ?? "";
   const { page: part, next } = pageUtf8(text, Number(given), PAGE_BYTES);
   return c.json({ output: part, next });
 }
@@ -98,7 +107,9 @@ async function page(c: Context<AppEnv>): Promise<Response> {
   const wantsHtml = /\btext\/html\b/.test(c.req.header("accept") ?? "");
   c.header("vary", "accept, authorization, x-terminal-key");
   if (!event) {
-    return wantsHtml ? receiptPage(c, { id, confirmation: null }) : c.json({ confirmed: false }, 404);
+    return wantsHtml
+      ? receiptPage(c, { id, confirmation: null })
+      : c.json({ confirmed: false }, 404);
   }
   const whole = covers(c) ? event : undefined;
   const confirmation = confirmationOf(event);
@@ -118,7 +129,10 @@ function covers(c: Context<AppEnv>): boolean {
 }
 
 function confirmationOf(event: LedgerEvent): Confirmation {
-  const { status, fingerprints } = event.data as { status?: string; fingerprints: { [name: string]: string } };
+  const { status, fingerprints } = event.data as {
+    status?: string;
+    fingerprints: { [name: string]: string };
+  };
   return {
     confirmed: true,
     status: status ?? "OPEN",

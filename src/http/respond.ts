@@ -12,5 +12,9 @@ export function refuseDispatch(c: Context<AppEnv>, refusal: Refusal): Response {
 /** A management call that was refused: the literal and what belongs to it. */
 export function refuse(c: Context<AppEnv>, refusal: Refusal): Response {
   const { status, error, members, hint, headers } = refusal;
-  return c.json({ error, ...members, ...(hint ? { hint } : {}) }, status as ContentfulStatusCode, headers);
+  return c.json(
+    { error, ...members, ...(hint ? { hint } : {}) },
+    status as ContentfulStatusCode,
+    headers,
+  );
 }

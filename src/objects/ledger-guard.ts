@@ -3,28 +3,25 @@ import { sha256Hex } from "../core/canonical.ts";
 import type { EventDraft } from "../core/event.ts";
 import type { Admission, Appended, Guard } from "../dispatch/ports.ts";
 import type { Log } from "./ledger-log.ts";
+import type { Versions } from "./ledger-versions.ts";
 
-const STALE = `select 1 from versions where key = ?1 and version <> ?2
-  union all select 1 from intents where key = ?1 limit 1`;
+/** What of the object a guarded step works on. */
+export interface Shelf {
+  sql: SqlStorage;
+  log: Log;
+  versions: Versions;
+}
 
-/**
- * Whether a call ran on what an isolate remembered and something newer stands, or may stand, in D1. A key
- * that was never written through this ledger has no other version.
- */
-function isStale(sql: SqlStorage, guard: Guard | null): boolean {
-  if (!guard || guard.fresh) return false;
-  return guard.claims.some(
-    ({ key, version }) => sql.exec(STALE, key, version).toArray().length > 0,
-  );
+function isStale(versions: Versions, guard: Guard | null): boolean {
+  return guard !== null && !guard.fresh && versions.isStale(guard.claims);
 }
 
 /** Guard and event in one step; a refused call leaves no event. */
 export function admit(
-  sql: SqlStorage,
-  log: Log,
+  { sql, log, versions }: Shelf,
   { guard, started, nowMs }: { guard: Guard; started: EventDraft | null; nowMs: number },
 ): Admission {
-  if (isStale(sql, guard)) return { outcome: "stale" };
+  if (isStale(versions, guard)) return { outcome: "stale" };
   if (guard.breaker) {
     const { key, credential } = guard.breaker;
     const before = readBreaker(sql, key);
@@ -32,18 +29,25 @@ export function admit(
     if (!verdict.allow) return { outcome: "open", error: verdict.error };
     writeBreaker(sql, key, before, verdict.state);
   }
-  if (started) log.append(started);
+  if (started) {
+    const { recorded } = log.append(started);
+    sql.exec(
+      "insert or ignore into open_invocations values (?, ?)",
+      openedBy(started),
+      recorded.seq,
+    );
+  }
   return { outcome: "admitted" };
 }
 
 /** The receipt and what it tells the row's breaker in one step, so that a count is never lost or doubled. */
 export function append(
-  sql: SqlStorage,
-  log: Log,
+  { sql, log, versions }: Shelf,
   { draft, guard, nowMs }: { draft: EventDraft; guard: Guard | null; nowMs: number },
 ): Appended {
-  if (isStale(sql, guard)) return { outcome: "stale" };
+  if (isStale(versions, guard)) return { outcome: "stale" };
   const { recorded, added } = log.append(draft);
+  if (guard?.started) sql.exec("delete from open_invocations where invocation_id = ?", draft.id);
   if (!guard?.breaker) return { outcome: "appended", recorded, opened: false, watched: false };
   const { key, credential, signal } = guard.breaker;
   const before = readBreaker(sql, key);
@@ -57,6 +61,16 @@ export function append(
 
 export function resetBreaker(sql: SqlStorage, key: string): void {
   sql.exec("delete from breakers where key = ?", key);
+}
+
+/** An invocation is open from its INVOKE_STARTED until its INVOKE. */
+function openedBy({ data, id }: EventDraft): string {
+  return typeof data.invocation_id === "string" ? data.invocation_id : id;
+}
+
+/** True when such an append is one write and nothing else. */
+export function isSingleWrite(guard: Guard | null): boolean {
+  return !guard?.breaker && !guard?.started;
 }
 
 /** Its id follows from the receipt that opened the breaker: one receipt opens it once. */

@@ -1,5 +1,5 @@
 import type { Recorded } from "../core/call.ts";
-import { rfc8785, sha256Hex } from "../core/canonical.ts";
+import { sha256Hex } from "../core/canonical.ts";
 import { chainEvent, GENESIS, type Link } from "../core/chain.ts";
 import type { EventDraft, LedgerEvent } from "../core/event.ts";
 import type { Json } from "../core/json.ts";
@@ -13,9 +13,9 @@ import type { Keys } from "./ledger-keys.ts";
 export interface Log {
   /** Seq and hash of the last event. */
   head(): Link;
-  /** Runs `work` whole or not at all; the head in memory never runs ahead of what is stored. */
+  /** Runs `work`, of several writes, whole or not at all; the head in memory never runs ahead of what is stored. */
   atomically<T>(work: () => T): T;
-  /** Inside `atomically`. An id that the log holds already is answered with what stands there. */
+  /** One write. An id that the log holds already is answered with what stands there. */
   append(draft: EventDraft): { recorded: Recorded; added: boolean };
 }
 
@@ -26,7 +26,7 @@ const MAX_DRAFT_BYTES = 1_048_576;
 const MAX_MEMBER_BYTES = 16_384;
 
 const INSERT = `insert into events (seq, id, prev, kind, key, actor, trace, ok, at, repairs, body)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing returning seq`;
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`;
 
 export function openLog(storage: DurableObjectStorage, keys: Keys): Log {
   const { sql } = storage;
@@ -34,15 +34,14 @@ export function openLog(storage: DurableObjectStorage, keys: Keys): Log {
 
   function append(draft: EventDraft): { recorded: Recorded; added: boolean } {
     const signer = keys.current();
-    const event = chainEvent(draft, { seq: head.seq + 1, prev: head.hash, ...signer });
+    const { event, form } = chainEvent(draft, { seq: head.seq + 1, prev: head.hash, ...signer });
     const { seq, id, prev, kind, key, actor, trace, at, data, hash } = event;
     const ok = typeof data.ok === "boolean" ? Number(data.ok) : null;
     const repairs = typeof data.repairs === "string" ? data.repairs : null;
-    const row = [seq, id, prev, kind, key, actor, trace, ok, at, repairs, rfc8785(event)];
-    if (sql.exec(INSERT, ...row).toArray().length === 0)
+    const row = [seq, id, prev, kind, key, actor, trace, ok, at, repairs, form];
+    if (sql.exec(INSERT, ...row).rowsWritten === 0)
       return { recorded: standing(id), added: false };
     head = { seq, hash };
-    trackOpen(sql, event);
     return { recorded: recordedOf(event), added: true };
   }
 
@@ -95,12 +94,4 @@ function readHead(sql: SqlStorage): Link {
   if (!last) return GENESIS;
   const { seq, hash } = JSON.parse(last.body) as LedgerEvent;
   return { seq, hash };
-}
-
-/** An invocation is open from its INVOKE_STARTED until its INVOKE. */
-function trackOpen(sql: SqlStorage, { seq, id, kind, data }: LedgerEvent): void {
-  if (kind === "INVOKE") sql.exec("delete from open_invocations where invocation_id = ?", id);
-  if (kind === "INVOKE_STARTED" && typeof data.invocation_id === "string") {
-    sql.exec("insert or ignore into open_invocations values (?, ?)", data.invocation_id, seq);
-  }
 }

@@ -14,16 +14,26 @@ const MAX_LIST_STEPS = 40;
 /** Characters of bodies at which a list ends its page: it is held in memory whole. */
 const MAX_LIST_CHARS = 8_388_608;
 
+/** The id of a name is a hash of it, made once; `.name` stays known to the object. */
+const ids = new WeakMap<Env["LEDGER"], DurableObjectId>();
+
 /** Every address of an object in this program is made here. A stub is cheap, and a broken one never heals. */
 export function ledgerStub(env: Env): DurableObjectStub<LedgerDO> {
-  return env.LEDGER.getByName(SHARD);
+  const namespace = env.LEDGER;
+  let id = ids.get(namespace);
+  if (!id) ids.set(namespace, (id = namespace.idFromName(SHARD)));
+  return namespace.get(id);
 }
 
 export function ledgerPort(env: Env): Ledger {
   return {
     admit: (guard, started) =>
-      answered(ledgerStub(env).admit(guard, started && JSON.stringify(started))),
-    append: (draft, guard) => answered(ledgerStub(env).append(JSON.stringify(draft), guard)),
+      answered(
+        ledgerStub(env).admit(JSON.stringify(guard), started && JSON.stringify(started)),
+      ),
+    append: (draft, guard) => answered(
+        ledgerStub(env).append(JSON.stringify(draft), guard && JSON.stringify(guard)),
+      ),
     find: async (id) => {
       const body = await answered(ledgerStub(env).find(id));
       return body === null ? null : eventOf(body);

@@ -33,7 +33,7 @@ const draft: EventDraft = {
   data: { output: "é/1", n: 7, nested: { b: 1, a: [true, null] } },
 };
 
-const first = chainEvent(draft, { seq: 1, prev: GENESIS.hash, ...signer });
+const { event: first } = chainEvent(draft, { seq: 1, prev: GENESIS.hash, ...signer });
 
 /** The same document written by someone else: spacing, order of members, escapes. */
 function reprint(event: LedgerEvent): LedgerEvent {
@@ -57,7 +57,10 @@ describe("an event", () => {
   });
 
   it("chains to the one before it", () => {
-    const second = chainEvent({ ...draft, id: "b" }, { seq: 2, prev: first.hash, ...signer });
+    const { event: second } = chainEvent(
+      { ...draft, id: "b" },
+      { seq: 2, prev: first.hash, ...signer },
+    );
     expect(checkEvent(second, first, keys)).toBeNull();
     expect(checkEvent(second, GENESIS, keys)).toBe("seq 2 where 1 belongs");
     expect(checkEvent({ ...second, seq: 1 }, GENESIS, keys)).toBe(
@@ -110,8 +113,12 @@ describe("an event", () => {
       d: "\u0000",
       e: { __proto__: null, x: -0 },
     };
-    const event = chainEvent({ ...draft, data }, { seq: 1, prev: GENESIS.hash, ...signer });
-    expect(checkEvent(JSON.parse(canonical(event)), GENESIS, keys)).toBeNull();
+    const { event, form } = chainEvent(
+      { ...draft, data },
+      { seq: 1, prev: GENESIS.hash, ...signer },
+    );
+    expect(form).toBe(canonical(event));
+    expect(checkEvent(JSON.parse(form), GENESIS, keys)).toBeNull();
   });
 });
 

@@ -47,7 +47,7 @@ function makeExport(count: number): string[] {
       data: { output: `é\u001f\u2028 "${seq}" 😀`, rate: 1e21, deep: [{ a: { b: [] } }] },
     };
     const { signer } = seq <= count / 2 ? old : now;
-    const event = chainEvent(draft, { seq, prev: last.hash, ...signer });
+    const { event } = chainEvent(draft, { seq, prev: last.hash, ...signer });
     lines.push(canonical(event));
     last = event;
   }

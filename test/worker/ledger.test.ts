@@ -113,7 +113,7 @@ describe("an invocation", () => {
     await evictDurableObject(ledgerStub(env));
     expect((await ledger.find(receipt.id))?.kind).toBe("INVOKE_STARTED");
     expect((await ledger.find(started.id))?.id).toBe(started.id);
-    await ledger.append(receipt, guard);
+    await ledger.append(receipt, { ...guard, started: true });
     expect((await ledger.find(receipt.id))?.kind).toBe("INVOKE");
     await runInDurableObject(ledgerStub(env), (_instance, { storage }) => {
       expect(storage.sql.exec("select count(*) n from open_invocations").one()).toEqual({ n: 0 });
