@@ -29,6 +29,10 @@ export interface LoadReport {
   callsPerSecond: number;
 }
 
+const ANSWER_MS = 20_000;
+
+// Ends with the benchmark, however that ended.
+process.on("disconnect", () => process.exit(1));
 process.on("message", (order: LoadOrder) => {
   void generate(order).then((report) => process.send?.(report, () => process.disconnect()));
 });
@@ -78,6 +82,9 @@ function drive(
     };
     socket.on("connect", send);
     socket.on("error", reject);
+    // Without these a request that is never answered, or cut off, would stop the run silently.
+    socket.setTimeout(ANSWER_MS, () => socket.destroy(new Error(`no answer in ${ANSWER_MS} ms`)));
+    socket.on("close", () => reject(new Error("the connection closed before the answer")));
     socket.on("data", (chunk) => {
       buffer = buffer.length === 0 ? chunk : Buffer.concat([buffer, chunk]);
       if (!isComplete(buffer)) return;
