@@ -6,4 +6,6 @@ export { LedgerDO } from "./objects/ledger.ts";
 const runtimeOf: RuntimeOf = makeRuntimeOf((request, env) => app.fetch(request, env));
 const app = makeApp(runtimeOf);
 
-export default { fetch: (request, env, ctx) => app.fetch(request, env, ctx) } satisfies ExportedHandler<Env>;
+export default {
+  fetch: (request, env, ctx) => app.fetch(request, env, ctx),
+} satisfies ExportedHandler<Env>;

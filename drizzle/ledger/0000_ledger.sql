@@ -3,10 +3,14 @@ CREATE TABLE `breakers` (
 	`state` text NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `event_ids` (
+	`id` text PRIMARY KEY NOT NULL,
+	`seq` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `events` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
-	`prev` text NOT NULL,
 	`kind` text NOT NULL,
 	`key` text,
 	`actor` text NOT NULL,
@@ -17,8 +21,6 @@ CREATE TABLE `events` (
 	`body` text NOT NULL
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `events_id_unique` ON `events` (`id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `events_prev_unique` ON `events` (`prev`);--> statement-breakpoint
 CREATE INDEX `events_repairs` ON `events` (`repairs`) WHERE "events"."repairs" is not null;--> statement-breakpoint
 CREATE TABLE `intents` (
 	`id` text PRIMARY KEY NOT NULL,

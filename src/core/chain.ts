@@ -1,6 +1,6 @@
 import { createPublicKey, verify, type KeyObject } from "node:crypto";
 import { canonical, CanonicalError, interoperable, rfc8785, sha256Hex } from "./canonical.ts";
-import type { EventDraft, LedgerEvent } from "./event.ts";
+import type { EventDraft, PackedDraft } from "./event.ts";
 import { isJsonObject, type Json, type JsonObject } from "./json.ts";
 
 /** What the next event is chained to. */
@@ -51,36 +51,66 @@ export interface SignedHead {
 
 const HEX_64 = /^[0-9a-f]{64}$/;
 
+/** An event of the log may have so many bytes of data: a value of an object's SQLite holds 2 MB. */
+const MAX_DATA_BYTES = 1_048_576;
+
+/** Compact JSON of one member that is left whole in data which as a whole is too large. */
+const MAX_MEMBER_BYTES = 16_384;
+
 /**
- * Makes the event that follows `prev`, and its RFC 8785 form. Total: what has no canonical form is stored as
- * its nearest value.
+ * A draft in the form that is stored. Total: what has no canonical form becomes its nearest value, and data
+ * that is too large keeps its small members, and size and hash of each large one. So no caller can bring an
+ * append to fail by what it sends.
  */
-export function chainEvent(
-  draft: EventDraft,
-  { seq, prev, kid, sign }: { seq: number; prev: string } & Signer,
-): { event: LedgerEvent; form: string } {
-  const stored = interoperable({ ...draft }) as unknown as EventDraft;
-  const unsigned = { ...stored, seq, prev, kid };
-  const data = rfc8785(stored.data);
-  const hash = sha256Hex(formOf(unsigned, data, null));
-  const signature = sign(Buffer.from(hash, "hex")).toString("base64url");
+export function packDraft({ data, ...head }: EventDraft): PackedDraft {
+  const whole = rfc8785(interoperable(data));
+  const stored = Buffer.byteLength(whole) <= MAX_DATA_BYTES ? whole : withoutLargeMembers(data);
   return {
-    event: { ...unsigned, hash, signature },
-    form: formOf(unsigned, data, { hash, signature }),
+    ...head,
+    data: stored,
+    ok: typeof data.ok === "boolean" ? data.ok : null,
+    repairs: typeof data.repairs === "string" ? data.repairs : null,
+    opens: typeof data.invocation_id === "string" ? data.invocation_id : null,
   };
+}
+
+function withoutLargeMembers(data: EventDraft["data"]): string {
+  const members = Object.entries(data).map(([name, value]): [string, Json] => {
+    const member = rfc8785(interoperable(value));
+    const bytes = Buffer.byteLength(member);
+    const omitted = { omitted: { bytes, sha256: sha256Hex(member) } };
+    return [name, bytes <= MAX_MEMBER_BYTES ? value : omitted];
+  });
+  return rfc8785(interoperable(Object.fromEntries(members)));
+}
+
+/** What the ledger adds to a draft, and the RFC 8785 form of the event that comes of it. */
+export interface Chained extends Link {
+  signature: string;
+  form: string;
+}
+
+/** Makes the event that follows `prev`. */
+export function chainEvent(
+  draft: PackedDraft,
+  { seq, prev, kid, sign }: { seq: number; prev: string } & Signer,
+): Chained {
+  const place = { seq, prev, kid };
+  const hash = sha256Hex(formOf(draft, place, null));
+  const signature = sign(Buffer.from(hash, "hex")).toString("base64url");
+  return { seq, hash, signature, form: formOf(draft, place, { hash, signature }) };
 }
 
 /**
  * The RFC 8785 form of an event with its seal and without it. Its members have fixed names, here in their
- * canonical order, so that the data, which is most of it, is written in that form once.
+ * canonical order, and its data, which is most of it, comes in that form.
  */
 function formOf(
-  event: Omit<LedgerEvent, "hash" | "signature">,
-  data: string,
+  { actor, at, data, id, key, kind, parent, trace, via }: PackedDraft,
+  { seq, prev, kid }: { seq: number; prev: string; kid: string },
   seal: { hash: string; signature: string } | null,
 ): string {
-  const text = (value: string | number | null): string => JSON.stringify(value);
-  const { actor, at, id, key, kid, kind, parent, prev, seq, trace, via } = event;
+  const text = (value: string | null): string => JSON.stringify(value && value.toWellFormed());
   return (
     `{"actor":${text(actor)},"at":${text(at)},"data":${data}` +
     (seal ? `,"hash":"${seal.hash}"` : "") +

@@ -56,6 +56,19 @@ export interface EventDraft {
   data: { [name: string]: Json };
 }
 
+/**
+ * A draft as it goes to the ledger's object: `data` is its RFC 8785 form already, written where the event is
+ * made, so that the one writer of the log neither reads nor writes it again.
+ */
+export interface PackedDraft extends Omit<EventDraft, "data"> {
+  data: string;
+  /** Copies of members of the data that the log files the event by. */
+  ok: boolean | null;
+  repairs: string | null;
+  /** The invocation that an INVOKE_STARTED opens. */
+  opens: string | null;
+}
+
 /** An event as it stands in the log. `hash` covers everything but `hash` and `signature`. */
 export interface LedgerEvent extends EventDraft {
   seq: number;

@@ -3,6 +3,7 @@
  * ledger, SPEC §7). Both work on the text as it stands and never re-print it, so 19-digit integers and
  * spacing survive. The text is an upstream's: every step here moves forward, so the time is linear.
  */
+import { memo } from "./memo.ts";
 import { MARK, valueAfter } from "./sensitive-value.ts";
 import { spellings } from "./secret-spellings.ts";
 
@@ -69,7 +70,18 @@ function next(text: string, needle: Needle, from: number): number {
   return at < 0 ? Infinity : at;
 }
 
+/** Whoever redacts with one list again and again keeps the list, and this the work that goes into it. */
+const prepared = new WeakMap<readonly SecretValue[], Needle[]>();
+
 function needlesOf(secrets: readonly SecretValue[]): Needle[] {
+  const known = prepared.get(secrets);
+  if (known) return known;
+  const made = makeNeedles(secrets);
+  prepared.set(secrets, made);
+  return made;
+}
+
+function makeNeedles(secrets: readonly SecretValue[]): Needle[] {
   const byText = new Map<string, Needle>();
   for (const { name, value } of secrets) {
     if (value.length < MIN_VALUE_LENGTH) continue;
@@ -81,17 +93,7 @@ function needlesOf(secrets: readonly SecretValue[]): Needle[] {
 }
 
 /** A deployment has few secrets and spends them again and again. */
-const known = new Map<string, ReadonlySet<string>>();
-const MAX_KNOWN = 64;
-
-function knownSpellings(value: string): ReadonlySet<string> {
-  const found = known.get(value);
-  if (found) return found;
-  const made = spellings(value);
-  if (known.size >= MAX_KNOWN) known.clear();
-  known.set(value, made);
-  return made;
-}
+const knownSpellings = memo(spellings, 64);
 
 /** The longest end of the text that begins a secret. */
 function cutTail(text: string, needles: readonly Needle[]): { at: number; name: string } | null {

@@ -1,4 +1,5 @@
 import type { Arguments } from "./arguments.ts";
+import { memo } from "./memo.ts";
 import { isJsonText } from "./json-text.ts";
 import {
   isJsonTemplate,
@@ -41,7 +42,14 @@ const REFUSED_HEADERS: ReadonlySet<string> = new Set([
 const FORM = "application/x-www-form-urlencoded";
 
 export function parseTarget(target: string | null): Target {
-  const [head = "", ...lines] = (target ?? "").trim().split(/\r?\n/);
+  return knownTarget(target ?? "");
+}
+
+/** A row is called more often than it is written. What is returned is shared, and nobody changes it. */
+const knownTarget = memo(readTarget, 512);
+
+function readTarget(target: string): Target {
+  const [head = "", ...lines] = target.trim().split(/\r?\n/);
   const match = /^([A-Za-z][A-Za-z0-9_-]*)[ \t]+(\S+)$/.exec(head.trim());
   if (!match) return { ok: false, reason: "the first line must be METHOD url" };
   const method = match[1]!.toUpperCase();

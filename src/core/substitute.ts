@@ -73,7 +73,7 @@ export function slotText(token: SlotToken, args: Arguments): string {
 
 /** Literal text stays, slots are encoded (raw ones not), expressions expand. */
 export function renderEncoded(
-  tokens: Token[],
+  tokens: readonly Token[],
   args: Arguments,
   encode: (text: string) => string,
 ): string {
@@ -94,7 +94,7 @@ export function renderToken(
 
 /** `name=value` pairs joined by `&`, in a query or a form body. Null: every pair was left out. */
 export function renderPairs(
-  tokens: Token[],
+  tokens: readonly Token[],
   args: Arguments,
   encode: (text: string) => string,
 ): string | null {
@@ -105,7 +105,7 @@ export function renderPairs(
 }
 
 /** True when the tokens are one slot or expression whose optional arguments are all absent. */
-export function isTracelessPlace(tokens: Token[], args: Arguments): boolean {
+export function isTracelessPlace(tokens: readonly Token[], args: Arguments): boolean {
   const [token] = tokens;
   if (tokens.length !== 1 || token === undefined || token.kind === "text") return false;
   if (token.kind === "expression") return isTracelessExpression(token, args);
@@ -113,7 +113,7 @@ export function isTracelessPlace(tokens: Token[], args: Arguments): boolean {
 }
 
 /** A pair ends at a literal `&` only; `{?a,b}` and `{&a,b}` bring their own. */
-function splitPairs(tokens: Token[]): Token[][] {
+function splitPairs(tokens: readonly Token[]): Token[][] {
   const pairs: Token[][] = [[]];
   let afterExpression = false;
   for (const token of tokens) {
@@ -145,7 +145,7 @@ function bringsPairs(token: Token): token is ExpressionToken {
 }
 
 function renderPair(
-  pair: Token[],
+  pair: readonly Token[],
   args: Arguments,
   encode: (text: string) => string,
 ): string | null {
@@ -156,7 +156,7 @@ function renderPair(
 }
 
 /** What stands behind the first literal `=` of a pair. */
-function valueOf(pair: Token[]): Token[] {
+function valueOf(pair: readonly Token[]): readonly Token[] {
   const at = pair.findIndex((token) => token.kind === "text" && token.text.includes("="));
   const equals = pair[at];
   if (equals?.kind !== "text") return [];
@@ -169,7 +169,7 @@ function valueOf(pair: Token[]): Token[] {
 
 /** Only the literal text of the template opens and closes a string. */
 function renderByQuotes(
-  tokens: Token[],
+  tokens: readonly Token[],
   put: (token: SlotToken, quoted: boolean) => string,
 ): string {
   let quoted = false;

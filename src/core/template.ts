@@ -1,3 +1,5 @@
+import { memo } from "./memo.ts";
+
 /**
  * The one tokenizer of templates (SPEC §4). Values are put in token by token, so an inserted value is never
  * read again and cannot act as a slot.
@@ -40,7 +42,18 @@ const VARIABLE = /^([\w.-]+)(\*)?(?::(\d+))?$/;
 export function parseTemplate(
   template: string,
   options: { expressions: boolean } = { expressions: false },
-): Token[] {
+): readonly Token[] {
+  return options.expressions ? knownWithExpressions(template) : knownPlain(template);
+}
+
+/** A row is called more often than it is written; a payload may be long, so few are kept. */
+const knownPlain = memo((template: string) => readTemplate(template, { expressions: false }), 256);
+const knownWithExpressions = memo(
+  (template: string) => readTemplate(template, { expressions: true }),
+  256,
+);
+
+function readTemplate(template: string, options: { expressions: boolean }): readonly Token[] {
   const tokens: Token[] = [];
   let text = "";
   let at = 0;
@@ -86,7 +99,7 @@ export function countSlots(template: string): number {
 }
 
 /** The slot that is the whole template, if it is one; its value then stands as is, whatever the position. */
-export function wholeSlot(tokens: Token[]): SlotToken | null {
+export function wholeSlot(tokens: readonly Token[]): SlotToken | null {
   const [first] = tokens;
   return tokens.length === 1 && first?.kind === "slot" ? first : null;
 }

@@ -71,7 +71,7 @@ function encodeUnreserved(text: string): string {
   );
 }
 
-function splitUrl(tokens: Token[]): UrlParts | null {
+function splitUrl(tokens: readonly Token[]): UrlParts | null {
   const [first, ...rest] = tokens;
   if (first?.kind !== "text") return null;
   const scheme = /^(?:https?:\/\/|\/(?![/\\]))/i.exec(first.text)?.[0];
@@ -127,7 +127,7 @@ function originOf(scheme: string, authority: string): string | null {
 }
 
 /** Raw slots included: what a caller sends into the host is letters, digits, `-` and `.`, and never nothing. */
-function renderAuthority(tokens: Token[], args: Arguments): string | null {
+function renderAuthority(tokens: readonly Token[], args: Arguments): string | null {
   const texts = tokens.map((token) => ({
     token,
     text: renderToken(token, args, (value) => value),
@@ -139,7 +139,7 @@ function renderAuthority(tokens: Token[], args: Arguments): string | null {
 }
 
 /** A host label where a name stands, a port where a port stands. */
-function sampleAuthority(tokens: Token[]): string {
+function sampleAuthority(tokens: readonly Token[]): string {
   return tokens.reduce(
     (text, token) => text + (token.kind === "text" ? token.text : /:\d*$/.test(text) ? "1" : "a"),
     "",
@@ -147,7 +147,7 @@ function sampleAuthority(tokens: Token[]): string {
 }
 
 /** Null when a segment that holds a value comes out as `.` or `..` in any spelling that a URL parser knows. */
-function renderPath(tokens: Token[], args: Arguments): string | null {
+function renderPath(tokens: readonly Token[], args: Arguments): string | null {
   let path = "";
   let segment = "";
   let dynamic = false;

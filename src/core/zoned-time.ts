@@ -11,7 +11,10 @@ export interface ZonedTime {
 export function zonedTime(epochMs: number, zone: string): ZonedTime | null {
   const offsetMs = offsetOf(epochMs, zone);
   if (offsetMs === null) return null;
-  const [today, time] = new Date(epochMs + offsetMs).toISOString().split(/[T.]/) as [string, string];
+  const [today, time] = new Date(epochMs + offsetMs).toISOString().split(/[T.]/) as [
+    string,
+    string,
+  ];
   const iso = `${today}T${time}${offsetText(Math.trunc(offsetMs / 60_000))}`;
   return { now: iso, today, time, zone, iso };
 }

@@ -33,7 +33,7 @@ export interface Clock {
 }
 
 export interface Ids {
-  /** `inv_<shard>_<16 letters or digits>` */
+  /** `inv_<shard>_<18 letters or digits>`, in the order of their making to the second. */
   invocation(): string;
   /** `evt_<shard>_…` */
   event(): string;
@@ -109,7 +109,7 @@ export interface Ledger {
 
 /** Large bytes, by hash, written once. */
 export interface Blobs {
-  /** Stores the UTF-8 bytes and returns `sha256/<hex>`. */
+  /** Stores the UTF-8 bytes under the name that it resolves to: `sha256/<hex>`. */
   put(text: string, hashHex: string): Promise<string>;
   get(ref: string): Promise<string | null>;
 }

@@ -7,11 +7,12 @@ import {
   type RunResult,
 } from "../core/call.ts";
 import { sha256Hex } from "../core/canonical.ts";
+import type { Config } from "../core/config.ts";
 import type { EventDraft, ReceiptData, ReceiptStatus } from "../core/event.ts";
 import type { Refusal } from "../core/failure.ts";
 import type { Json } from "../core/json.ts";
 import { actorOf } from "../core/principal.ts";
-import { redactNames, redactValues } from "../core/redact.ts";
+import { redactNames, redactValues, type SecretValue } from "../core/redact.ts";
 import type { Ports } from "./ports.ts";
 
 /** Text up to this many UTF-8 bytes stands in the event; a longer one lies in R2 under its hash. */
@@ -51,10 +52,10 @@ export async function receiptOf(
   const { row } = capability;
   const recorded = recordInput(capability.schema, call.input);
   const raw = resultText(result.result);
-  const [input, output] = await Promise.all([
-    keep(ports, redact(ports, credential, recorded.text)),
-    keep(ports, redact(ports, credential, raw)),
-  ]);
+  const stored: Promise<string>[] = [];
+  const input = keep(ports, redact(ports, credential, recorded.text), stored);
+  const output = keep(ports, redact(ports, credential, raw), stored);
+  if (stored.length > 0) await Promise.all(stored);
   const material = result.ok && isMaterial(result.result);
   const data: ReceiptData = {
     object_id: row.key,
@@ -116,9 +117,20 @@ function headOf(call: Call, ports: Ports, key: string): Omit<EventDraft, "id" | 
 }
 
 function redact(ports: Ports, credential: Credential, text: string): string {
-  const used = [{ name: "TERMINAL_KEY", value: ports.config.TERMINAL_KEY }];
-  for (const { name, value } of credential.secrets) if (value) used.push({ name, value });
-  return redactNames(redactValues(text, used));
+  const own = ownSecrets(ports.config);
+  const used = credential.secrets.flatMap(({ name, value }) => (value ? [{ name, value }] : []));
+  return redactNames(redactValues(text, used.length > 0 ? [...own, ...used] : own));
+}
+
+const ownSecretsOf = new WeakMap<Config, readonly SecretValue[]>();
+
+/** The owner key opened the call, so it is among the secrets that the call used. */
+function ownSecrets(config: Config): readonly SecretValue[] {
+  const known = ownSecretsOf.get(config);
+  if (known) return known;
+  const made = [{ name: "TERMINAL_KEY", value: config.TERMINAL_KEY }];
+  ownSecretsOf.set(config, made);
+  return made;
 }
 
 interface Kept {
@@ -128,12 +140,13 @@ interface Kept {
   hash: string;
 }
 
-/** Fingerprints are over the bytes as they are stored, which is after redaction. */
-async function keep(ports: Ports, text: string): Promise<Kept> {
+/** Fingerprints are over the bytes as they are stored, which is after redaction. What lies in R2 joins `stored`. */
+function keep(ports: Ports, text: string, stored: Promise<string>[]): Kept {
   const hash = sha256Hex(text);
   const bytes = Buffer.byteLength(text);
   if (bytes <= INLINE_BYTES) return { text, bytes, hash };
-  return { text: null, ref: await ports.blobs.put(text, hash), bytes, hash };
+  stored.push(ports.blobs.put(text, hash));
+  return { text: null, ref: `sha256/${hash}`, bytes, hash };
 }
 
 function statusOf(ok: boolean, material: boolean): ReceiptStatus {

@@ -2,7 +2,7 @@ import { Hono, type Context } from "hono";
 import { z } from "zod";
 import type { Call, CallInput } from "../core/call.ts";
 import type { Refusal } from "../core/failure.ts";
-import type { Json } from "../core/json.ts";
+import { isJsonObject, type Json } from "../core/json.ts";
 import { parseExact } from "../core/json-text.ts";
 import { unauthorized } from "../core/failure.ts";
 import { planReplay } from "../dispatch/replay.ts";
@@ -112,6 +112,12 @@ function inputOf(request: InvokeRequest): CallInput {
     : { kind: "body", text: request.body ?? "" };
 }
 
+/** What nearly every call sends, a key and a body: seen at a glance, for a tenth of the schema's time. */
+function isPlain(value: unknown): value is { key: string; body: string } {
+  if (!isJsonObject(value) || typeof value.key !== "string" || value.key === "") return false;
+  return typeof value.body === "string" && Object.keys(value).length === 2;
+}
+
 function readRequest(text: string): { request: InvokeRequest } | { refusal: Refusal } {
   let value: unknown;
   try {
@@ -126,6 +132,7 @@ function readRequest(text: string): { request: InvokeRequest } | { refusal: Refu
       },
     };
   }
+  if (isPlain(value)) return { request: value };
   const parsed = shape.safeParse(value);
   if (parsed.success) return { request: parsed.data };
   const issues = parsed.error.issues.map((issue) => ({

@@ -1,6 +1,7 @@
 import { admitCall, afterSignal, type BreakerState } from "../core/breaker.ts";
 import { sha256Hex } from "../core/canonical.ts";
-import type { EventDraft } from "../core/event.ts";
+import { packDraft } from "../core/chain.ts";
+import type { PackedDraft } from "../core/event.ts";
 import type { Admission, Appended, Guard } from "../dispatch/ports.ts";
 import type { Log } from "./ledger-log.ts";
 import type { Versions } from "./ledger-versions.ts";
@@ -19,7 +20,7 @@ function isStale(versions: Versions, guard: Guard | null): boolean {
 /** Guard and event in one step; a refused call leaves no event. */
 export function admit(
   { sql, log, versions }: Shelf,
-  { guard, started, nowMs }: { guard: Guard; started: EventDraft | null; nowMs: number },
+  { guard, started, nowMs }: { guard: Guard; started: PackedDraft | null; nowMs: number },
 ): Admission {
   if (isStale(versions, guard)) return { outcome: "stale" };
   if (guard.breaker) {
@@ -31,11 +32,8 @@ export function admit(
   }
   if (started) {
     const { recorded } = log.append(started);
-    sql.exec(
-      "insert or ignore into open_invocations values (?, ?)",
-      openedBy(started),
-      recorded.seq,
-    );
+    const { opens, id } = started;
+    sql.exec("insert or ignore into open_invocations values (?, ?)", opens ?? id, recorded.seq);
   }
   return { outcome: "admitted" };
 }
@@ -43,40 +41,53 @@ export function admit(
 /** The receipt and what it tells the row's breaker in one step, so that a count is never lost or doubled. */
 export function append(
   { sql, log, versions }: Shelf,
-  { draft, guard, nowMs }: { draft: EventDraft; guard: Guard | null; nowMs: number },
+  { draft, guard, nowMs }: { draft: PackedDraft; guard: Guard | null; nowMs: number },
 ): Appended {
   if (isStale(versions, guard)) return { outcome: "stale" };
-  const { recorded, added } = log.append(draft);
-  if (guard?.started) sql.exec("delete from open_invocations where invocation_id = ?", draft.id);
-  if (!guard?.breaker) return { outcome: "appended", recorded, opened: false, watched: false };
-  const { key, credential, signal } = guard.breaker;
+  const counted = guard?.breaker ? countSignal(sql, guard.breaker, nowMs) : NOTHING_COUNTED;
+  const write = (): Appended => {
+    const { recorded, added } = log.append(draft);
+    const watched = counted.after !== null;
+    if (!added) return { outcome: "appended", recorded, opened: false, watched };
+    if (guard?.started) sql.exec("delete from open_invocations where invocation_id = ?", draft.id);
+    if (guard?.breaker) writeBreaker(sql, guard.breaker.key, counted.before, counted.after);
+    if (counted.opened) log.append(breakerOpen(draft, guard!.breaker!));
+    return { outcome: "appended", recorded, opened: counted.opened, watched };
+  };
+  const isOneWrite = !guard?.started && counted.before === null && counted.after === null;
+  return isOneWrite ? write() : log.atomically(write);
+}
+
+interface Counted {
+  before: BreakerState | null;
+  after: BreakerState | null;
+  opened: boolean;
+}
+
+const NOTHING_COUNTED: Counted = { before: null, after: null, opened: false };
+
+function countSignal(
+  sql: SqlStorage,
+  { key, credential, signal }: NonNullable<Guard["breaker"]>,
+  nowMs: number,
+): Counted {
   const before = readBreaker(sql, key);
-  if (!signal || !added)
-    return { outcome: "appended", recorded, opened: false, watched: before !== null };
+  if (!signal) return { before, after: before, opened: false };
   const { state, opened } = afterSignal(before, { signal, credential, nowMs });
-  writeBreaker(sql, key, before, state);
-  if (opened) log.append(breakerOpen(draft, key, signal));
-  return { outcome: "appended", recorded, opened, watched: state !== null };
+  return { before, after: state, opened };
 }
 
 export function resetBreaker(sql: SqlStorage, key: string): void {
   sql.exec("delete from breakers where key = ?", key);
 }
 
-/** An invocation is open from its INVOKE_STARTED until its INVOKE. */
-function openedBy({ data, id }: EventDraft): string {
-  return typeof data.invocation_id === "string" ? data.invocation_id : id;
-}
-
-/** True when such an append is one write and nothing else. */
-export function isSingleWrite(guard: Guard | null): boolean {
-  return !guard?.breaker && !guard?.started;
-}
-
 /** Its id follows from the receipt that opened the breaker: one receipt opens it once. */
-function breakerOpen({ id, at, via, trace }: EventDraft, key: string, reason: string): EventDraft {
+function breakerOpen(
+  { id, at, via, trace }: PackedDraft,
+  { key, signal }: NonNullable<Guard["breaker"]>,
+): PackedDraft {
   const shard = id.split("_")[1] ?? "0";
-  return {
+  return packDraft({
     id: `evt_${shard}_${sha256Hex(`BREAKER_OPEN ${id}`).slice(0, 16)}`,
     kind: "BREAKER_OPEN",
     at,
@@ -85,8 +96,8 @@ function breakerOpen({ id, at, via, trace }: EventDraft, key: string, reason: st
     key,
     trace,
     parent: id,
-    data: { reason },
-  };
+    data: { reason: signal ?? null },
+  });
 }
 
 function readBreaker(sql: SqlStorage, key: string): BreakerState | null {

@@ -1,6 +1,6 @@
 import type { Recorded } from "../core/call.ts";
-import type { LedgerEvent } from "../core/event.ts";
-import { readDraft, recordedOf, type Log } from "./ledger-log.ts";
+import type { LedgerEvent, PackedDraft } from "../core/event.ts";
+import { recordedOf, type Log } from "./ledger-log.ts";
 
 /**
  * A write of the directory or of a host binding: intent first (its key is pending, and every call of it
@@ -10,7 +10,7 @@ import { readDraft, recordedOf, type Log } from "./ledger-log.ts";
 export interface Intent {
   /** Id of the event that will tell of the write, and `receipt_id` of the row in D1. */
   id: string;
-  /** That event's draft as JSON. */
+  /** That event's packed draft as JSON. */
   draft: string;
   /** Key of a row, or `secret:NAME`. */
   key: string;
@@ -49,7 +49,7 @@ export function begin(sql: SqlStorage, { id, draft, key, version }: Intent, nowM
     key,
     version,
     nowMs,
-    JSON.stringify(readDraft(draft)),
+    draft,
   );
 }
 
@@ -62,13 +62,11 @@ export function confirm(sql: SqlStorage, log: Log, id: string): Confirmed {
     )
     .toArray();
   if (!intent) {
-    const [event] = sql
-      .exec<{ body: string }>("select body from events where id = ?", id)
-      .toArray();
-    if (!event) return { outcome: "unknown" };
-    return { outcome: "recorded", recorded: recordedOf(JSON.parse(event.body) as LedgerEvent) };
+    const event = log.find(id);
+    if (event === null) return { outcome: "unknown" };
+    return { outcome: "recorded", recorded: recordedOf(JSON.parse(event) as LedgerEvent) };
   }
-  const { recorded } = log.append(readDraft(intent.draft));
+  const { recorded } = log.append(JSON.parse(intent.draft) as PackedDraft);
   sql.exec(
     `insert into versions (key, version) values (?, ?)
      on conflict (key) do update set version = max(version, excluded.version)`,

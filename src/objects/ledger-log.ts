@@ -1,8 +1,6 @@
 import type { Recorded } from "../core/call.ts";
-import { sha256Hex } from "../core/canonical.ts";
 import { chainEvent, GENESIS, type Link } from "../core/chain.ts";
-import type { EventDraft, LedgerEvent } from "../core/event.ts";
-import type { Json } from "../core/json.ts";
+import type { LedgerEvent, PackedDraft } from "../core/event.ts";
 import type { Keys } from "./ledger-keys.ts";
 
 /**
@@ -15,76 +13,90 @@ export interface Log {
   head(): Link;
   /** Runs `work`, of several writes, whole or not at all; the head in memory never runs ahead of what is stored. */
   atomically<T>(work: () => T): T;
-  /** One write. An id that the log holds already is answered with what stands there. */
-  append(draft: EventDraft): { recorded: Recorded; added: boolean };
+  /** Said twice in a row, an event is answered with what stands there: a caller may not know that it arrived. */
+  append(draft: PackedDraft): { recorded: Recorded; added: boolean };
+  /** The RFC 8785 form of the event of that id. */
+  find(id: string): string | null;
 }
 
-/** A value of the object's SQLite may have 2 MB; an event stays well below. */
-const MAX_DRAFT_BYTES = 1_048_576;
+const INSERT = `insert into events (seq, id, kind, key, actor, trace, ok, at, repairs, body)
+  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
-/** Compact JSON of one member that is left whole in data which as a whole is too large. */
-const MAX_MEMBER_BYTES = 16_384;
-
-const INSERT = `insert into events (seq, id, prev, kind, key, actor, trace, ok, at, repairs, body)
-  values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`;
+/**
+ * Ids of the newest events wait in memory until there are so many, and enter their index together. An index
+ * entry of its own would cost an append as much as the event: one more page written. The index is derived
+ * from the log, so a crash loses nothing: what is missing in it is read from the log again.
+ */
+const INDEX_TOGETHER = 128;
 
 export function openLog(storage: DurableObjectStorage, keys: Keys): Log {
   const { sql } = storage;
   let head = readHead(sql);
+  let unindexed = readUnindexed(sql);
 
-  function append(draft: EventDraft): { recorded: Recorded; added: boolean } {
-    const signer = keys.current();
-    const { event, form } = chainEvent(draft, { seq: head.seq + 1, prev: head.hash, ...signer });
-    const { seq, id, prev, kind, key, actor, trace, at, data, hash } = event;
-    const ok = typeof data.ok === "boolean" ? Number(data.ok) : null;
-    const repairs = typeof data.repairs === "string" ? data.repairs : null;
-    const row = [seq, id, prev, kind, key, actor, trace, ok, at, repairs, form];
-    if (sql.exec(INSERT, ...row).rowsWritten === 0)
-      return { recorded: standing(id), added: false };
+  function append(draft: PackedDraft): { recorded: Recorded; added: boolean } {
+    const { id, kind, key, actor, trace, ok, at, repairs } = draft;
+    const standing = unindexed.has(id) ? find(id) : null;
+    if (standing !== null) return { recorded: recordedOf(JSON.parse(standing)), added: false };
+    const { seq, hash, signature, form } = chainEvent(draft, {
+      seq: head.seq + 1,
+      prev: head.hash,
+      ...keys.current(),
+    });
+    const flag = ok === null ? null : Number(ok);
+    sql.exec(INSERT, seq, id, kind, key, actor, trace, flag, at, repairs, form);
     head = { seq, hash };
-    return { recorded: recordedOf(event), added: true };
+    unindexed.set(id, seq);
+    if (unindexed.size >= INDEX_TOGETHER) indexAll();
+    return { recorded: { seq, at, hash, signature }, added: true };
   }
 
-  function standing(id: string): Recorded {
-    const { body } = sql.exec<{ body: string }>("select body from events where id = ?", id).one();
-    return recordedOf(JSON.parse(body) as LedgerEvent);
+  function indexAll(): void {
+    for (const [id, seq] of unindexed)
+      sql.exec("insert or ignore into event_ids values (?, ?)", id, seq);
+    unindexed.clear();
+  }
+
+  function find(id: string): string | null {
+    const seq = unindexed.get(id);
+    const found =
+      seq === undefined
+        ? sql.exec<{ body: string }>(BY_ID, id).toArray()
+        : sql.exec<{ body: string }>("select body from events where seq = ?", seq).toArray();
+    return found[0]?.body ?? null;
   }
 
   return {
     head: () => head,
     append,
+    find,
     atomically: (work) => {
       try {
         return storage.transactionSync(work);
       } catch (error) {
         head = readHead(sql);
+        unindexed = readUnindexed(sql);
         throw error;
       }
     },
   };
 }
 
-export function recordedOf({ seq, at, hash, signature }: LedgerEvent): Recorded {
-  return { seq, at, hash, signature };
+const BY_ID = "select body from events where seq = (select seq from event_ids where id = ?)";
+
+function readUnindexed(sql: SqlStorage): Map<string, number> {
+  const newest = `select id, seq from events
+    where seq > coalesce((select seq from event_ids order by rowid desc limit 1), 0) order by seq`;
+  return new Map(
+    sql
+      .exec<{ id: string; seq: number }>(newest)
+      .toArray()
+      .map(({ id, seq }) => [id, seq]),
+  );
 }
 
-/**
- * Reads a draft as it crossed the RPC boundary: as JSON, since structured clone refuses objects without a
- * prototype. One that is too large for a row keeps its small members; of each large one the log keeps size
- * and hash. So no caller can bring an append to fail by what it sends.
- */
-export function readDraft(text: string): EventDraft {
-  const draft = JSON.parse(text) as EventDraft;
-  if (Buffer.byteLength(text) <= MAX_DRAFT_BYTES) return draft;
-  const members = Object.entries(draft.data).map(([name, value]): [string, Json] => {
-    const member = JSON.stringify(value);
-    const bytes = Buffer.byteLength(member);
-    return [
-      name,
-      bytes <= MAX_MEMBER_BYTES ? value : { omitted: { bytes, sha256: sha256Hex(member) } },
-    ];
-  });
-  return { ...draft, data: Object.fromEntries(members) };
+export function recordedOf({ seq, at, hash, signature }: LedgerEvent): Recorded {
+  return { seq, at, hash, signature };
 }
 
 function readHead(sql: SqlStorage): Link {

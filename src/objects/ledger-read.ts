@@ -68,12 +68,11 @@ export function exportPage(
   return takeBodies(sql, text, [afterSeq, lastSeq, limit]).rows.map(({ body }) => body);
 }
 
-/** The event of that id; for an invocation that has only started, its INVOKE_STARTED. */
-export function findBody(sql: SqlStorage, id: string): string | null {
-  const text = `select body from events where id = ?1
-    union all select body from events where seq = (select seq from open_invocations where invocation_id = ?1)
-    limit 1`;
-  return sql.exec<{ body: string }>(text, id).toArray()[0]?.body ?? null;
+/** The INVOKE_STARTED of an invocation that has no receipt yet. */
+export function findStarted(sql: SqlStorage, invocation: string): string | null {
+  const text = `select body from events
+    where seq = (select seq from open_invocations where invocation_id = ?)`;
+  return sql.exec<{ body: string }>(text, invocation).toArray()[0]?.body ?? null;
 }
 
 /** Which invocations corrected this one: computed, since an event in the log never changes. */

@@ -2,17 +2,17 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
- * The log itself, append-only. The unique `prev` makes a fork impossible, whatever the code does. `body`
- * is the RFC 8785 form of the whole event; the columns before it are copies to filter by, and reading
- * them touches no page of a long body. More indexes would cost every append: a list walks the log
- * backwards in bounded steps, and search over all of it belongs to the projection in D1.
+ * The log itself, append-only. A trigger takes no event but the next one, so that a fork is impossible
+ * whatever the code does, and another lets none be changed. `body` is the RFC 8785 form of the whole event;
+ * the columns before it are copies to filter by, and reading them touches no page of a long body. An index
+ * would cost every append a page: ids have theirs in `event_ids`, a list walks the log backwards in bounded
+ * steps, and search over all of it belongs to the projection in D1.
  */
 export const events = sqliteTable(
   "events",
   {
     seq: integer().primaryKey(),
-    id: text().notNull().unique(),
-    prev: text().notNull().unique(),
+    id: text().notNull(),
     kind: text().notNull(),
     key: text(),
     actor: text().notNull(),
@@ -29,6 +29,12 @@ export const events = sqliteTable(
       .where(sql`${table.repairs} is not null`),
   ],
 );
+
+/** Where the event of an id stands. Filled many at a time: the newest ids are in the object's memory only. */
+export const eventIds = sqliteTable("event_ids", {
+  id: text().primaryKey(),
+  seq: integer().notNull(),
+});
 
 /** Invocations whose receipt has not come yet: the seq of their INVOKE_STARTED. As many rows as run now. */
 export const openInvocations = sqliteTable("open_invocations", {

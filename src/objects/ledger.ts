@@ -3,8 +3,8 @@ import { drizzle } from "drizzle-orm/durable-sqlite";
 import { migrate } from "drizzle-orm/durable-sqlite/migrator";
 import migrations from "../../drizzle/ledger/migrations.js";
 import { signHead, type Jwks, type SignedHead } from "../core/chain.ts";
-import type { Admission, Appended, Guard } from "../dispatch/ports.ts";
-import { admit, append, isSingleWrite, resetBreaker, type Shelf } from "./ledger-guard.ts";
+import type { Admission, Appended } from "../dispatch/ports.ts";
+import { admit, append, resetBreaker, type Shelf } from "./ledger-guard.ts";
 import {
   abandon,
   begin,
@@ -16,11 +16,12 @@ import {
   type Intent,
 } from "./ledger-intents.ts";
 import { openKeys, type Keys } from "./ledger-keys.ts";
-import { openLog, readDraft, type Log } from "./ledger-log.ts";
+import { openLog, type Log } from "./ledger-log.ts";
+import { readParcel } from "./ledger-parcel.ts";
 import { openVersions, type Versions } from "./ledger-versions.ts";
 import {
   exportPage,
-  findBody,
+  findStarted,
   listEvents,
   repairsOf,
   type EventFilter,
@@ -54,18 +55,23 @@ export class LedgerDO extends DurableObject<Env> {
     return { sql: this.#sql, log: this.#log, versions: this.#versions };
   }
 
-  /** Both values as JSON: a text crosses the boundary for a fraction of what an object costs. */
-  admit(guardText: string, startedText: string | null): Admission {
-    const guard = JSON.parse(guardText) as Guard;
-    const started = startedText === null ? null : readDraft(startedText);
-    return this.#log.atomically(() => admit(this.#shelf, { guard, started, nowMs: Date.now() }));
+  /**
+   * Texts cross the boundary, both ways, for a fraction of what objects cost: `head` is JSON of the guard
+   * and of the draft without its data, `data` the draft's data, null when there is no draft.
+   */
+  admit(head: string, data: string | null): string {
+    const { guard, draft } = readParcel(head, data);
+    if (!guard) throw new Error("nothing to admit by");
+    const at = { guard, started: draft, nowMs: Date.now() };
+    const admission: Admission = this.#log.atomically(() => admit(this.#shelf, at));
+    return JSON.stringify(admission);
   }
 
-  append(draftText: string, guardText: string | null): Appended {
-    const guard = guardText === null ? null : (JSON.parse(guardText) as Guard);
-    const draft = readDraft(draftText);
-    const work = (): Appended => append(this.#shelf, { draft, guard, nowMs: Date.now() });
-    return isSingleWrite(guard) ? work() : this.#log.atomically(work);
+  append(head: string, data: string): string {
+    const { guard, draft } = readParcel(head, data);
+    if (!draft) throw new Error("nothing to append");
+    const appended: Appended = append(this.#shelf, { draft, guard, nowMs: Date.now() });
+    return JSON.stringify(appended);
   }
 
   resetBreaker(key: string): void {
@@ -91,12 +97,13 @@ export class LedgerDO extends DurableObject<Env> {
     this.#versions.changed();
   }
 
+  /** The event of that id; for an invocation that has only started, its INVOKE_STARTED. */
   find(id: string): string | null {
-    return findBody(this.#sql, id);
+    return this.#log.find(id) ?? findStarted(this.#sql, id);
   }
 
   receipt(id: string): { body: string; repairedBy: string[] } | null {
-    const body = findBody(this.#sql, id);
+    const body = this.find(id);
     return body === null ? null : { body, repairedBy: repairsOf(this.#sql, id) };
   }
 

@@ -1,7 +1,13 @@
 import type { Recorded } from "../core/call.ts";
-import type { Jwks, SignedHead } from "../core/chain.ts";
+import { packDraft, type Jwks, type SignedHead } from "../core/chain.ts";
 import type { EventDraft, LedgerEvent } from "../core/event.ts";
-import { LedgerUnavailable, type Ledger } from "../dispatch/ports.ts";
+import {
+  LedgerUnavailable,
+  type Admission,
+  type Appended,
+  type Ledger,
+} from "../dispatch/ports.ts";
+import { packParcel } from "./ledger-parcel.ts";
 import type { EventFilter } from "./ledger-read.ts";
 import type { LedgerDO } from "./ledger.ts";
 
@@ -27,13 +33,14 @@ export function ledgerStub(env: Env): DurableObjectStub<LedgerDO> {
 
 export function ledgerPort(env: Env): Ledger {
   return {
-    admit: (guard, started) =>
-      answered(
-        ledgerStub(env).admit(JSON.stringify(guard), started && JSON.stringify(started)),
-      ),
-    append: (draft, guard) => answered(
-        ledgerStub(env).append(JSON.stringify(draft), guard && JSON.stringify(guard)),
-      ),
+    admit: async (guard, started) => {
+      const { head, data } = packParcel(guard, started && packDraft(started));
+      return JSON.parse(await answered(ledgerStub(env).admit(head, data))) as Admission;
+    },
+    append: async (draft, guard) => {
+      const { head, data } = packParcel(guard, packDraft(draft));
+      return JSON.parse(await answered(ledgerStub(env).append(head, data ?? "{}"))) as Appended;
+    },
     find: async (id) => {
       const body = await answered(ledgerStub(env).find(id));
       return body === null ? null : eventOf(body);
@@ -77,7 +84,14 @@ export interface LedgerAdmin {
 export function ledgerAdmin(env: Env): LedgerAdmin {
   return {
     begin: ({ draft, key, version }) =>
-      answered(ledgerStub(env).begin({ id: draft.id, draft: JSON.stringify(draft), key, version })),
+      answered(
+        ledgerStub(env).begin({
+          id: draft.id,
+          draft: JSON.stringify(packDraft(draft)),
+          key,
+          version,
+        }),
+      ),
     confirm: async (id) => {
       const confirmed = await answered(ledgerStub(env).confirm(id));
       if (confirmed.outcome === "unknown") throw new Error(`no intent ${id}`);

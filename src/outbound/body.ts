@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { memo } from "../core/memo.ts";
 import type { Deadline } from "./deadline.ts";
 
 export interface Body {
@@ -7,8 +8,8 @@ export interface Body {
 }
 
 /**
- * Reads a body as text, at most `maxBytes` after decompression; Content-Length is not believed. What is
- * over is never buffered: the reader is cancelled, which closes the connection.
+ * Reads a body as text, at most `maxBytes` after decompression. What is over is never buffered: the reader
+ * is cancelled, which closes the connection.
  */
 export async function readBody(
   response: Response,
@@ -26,6 +27,10 @@ async function readBytes(
   deadline: Deadline,
 ): Promise<{ bytes: Uint8Array; truncated: boolean }> {
   if (response.body === null) return { bytes: new Uint8Array(), truncated: false };
+  if (isSurelyShort(response.headers, maxBytes)) {
+    const bytes = new Uint8Array(await deadline.within(response.arrayBuffer()));
+    return { bytes, truncated: false };
+  }
   const reader = response.body.getReader();
   const chunks: Uint8Array[] = [];
   let kept = 0;
@@ -46,6 +51,16 @@ async function readBytes(
     cancel(reader, error);
     throw error;
   }
+}
+
+/**
+ * Content-Length is what the runtime ends the body by, so it binds unless the body is compressed: then it
+ * counts other bytes than those that are read.
+ */
+function isSurelyShort(headers: Headers, maxBytes: number): boolean {
+  const declared = headers.get("content-length");
+  if (declared === null || !/^\d{1,15}$/.test(declared)) return false;
+  return Number(declared) <= maxBytes && !headers.has("content-encoding");
 }
 
 /** Not awaited: an upstream that stalls must not hold the answer; a reader already in error rejects. */
@@ -106,12 +121,23 @@ function decode(
   how: { fatal: boolean; cut: boolean },
 ): string | null {
   try {
-    return new TextDecoder(charset, { fatal: how.fatal, ignoreBOM: false }).decode(bytes, {
-      stream: how.cut,
-    });
+    // A decoder that is asked for a stream keeps what it has not finished: it serves one body.
+    const decoder = how.cut ? makeDecoder(charset, how.fatal) : knownDecoder(charset, how.fatal);
+    return decoder.decode(bytes, { stream: how.cut });
   } catch {
     return null;
   }
+}
+
+function makeDecoder(charset: string, fatal: boolean): TextDecoder {
+  return new TextDecoder(charset, { fatal, ignoreBOM: false });
+}
+
+const fatalDecoders = memo((charset: string) => makeDecoder(charset, true), 16);
+const lenientDecoders = memo((charset: string) => makeDecoder(charset, false), 16);
+
+function knownDecoder(charset: string, fatal: boolean): TextDecoder {
+  return (fatal ? fatalDecoders : lenientDecoders)(charset);
 }
 
 function base64(bytes: Uint8Array, media: string): string {

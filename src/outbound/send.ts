@@ -2,6 +2,7 @@
  * The one way out (SPEC §5 and §8). Everything that leaves this deployment for a row passes here: host
  * policy, host binding, credential, redirects, time, size and redaction.
  */
+import { memo } from "../core/memo.ts";
 import { applyAuth } from "../core/auth.ts";
 import type { BreakerSignal, Credential, RunResult } from "../core/call.ts";
 import { boundTo, hostOf, judgeTarget } from "../core/host-policy.ts";
@@ -125,6 +126,8 @@ async function follow(
 
 const TEXT = { "content-type": "text/plain; charset=utf-8" };
 
+const hostOfOrigin = memo((origin: string) => bareHost(new URL(origin)), 64);
+
 /** Why this hop must not be sent, null if it may. */
 function refusalOf(
   ports: SendPorts,
@@ -134,10 +137,10 @@ function refusalOf(
 ): string | null {
   const url = URL.parse(hop.request.url);
   if (url === null) return "ERR:http:fetch:the target is not a URL";
-  const own = URL.parse(options.origin);
+  const ownHost = hostOfOrigin(options.origin);
   const blocked =
     judgeTarget(url, ports.config.ALLOW_PRIVATE_HOSTS) ??
-    (own !== null && bareHost(own) === bareHost(url) ? hostOf(url) : null);
+    (ownHost === bareHost(url) ? hostOf(url) : null);
   if (blocked !== null) return `ERR:http:blocked_host:${blocked}`;
   // A fetch takes é and throws at ć: one rule for both.
   if (hop.request.headers.some(([, value]) => /[^\t\x20-\x7e]/.test(value))) {

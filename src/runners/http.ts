@@ -16,7 +16,7 @@ async function run(context: RunContext): Promise<RunResult> {
   if (credential.error !== null) return failed(credential.error);
   const built = build(capability, args, call.origin);
   if (!built.ok) return failed(built.error);
-  if (new URL(built.request.url).origin === call.origin) return runInside(context, built.request);
+  if (built.request.url.startsWith(`${call.origin}/`)) return runInside(context, built.request);
   return send(ports, built.request, credential, { key: capability.row.key, origin: call.origin });
 }
 

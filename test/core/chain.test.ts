@@ -6,6 +6,7 @@ import {
   checkEvent,
   checkHead,
   GENESIS,
+  packDraft,
   publicJwk,
   readJwks,
   signHead,
@@ -33,7 +34,11 @@ const draft: EventDraft = {
   data: { output: "é/1", n: 7, nested: { b: 1, a: [true, null] } },
 };
 
-const { event: first } = chainEvent(draft, { seq: 1, prev: GENESIS.hash, ...signer });
+const first = chainFor(draft, { seq: 1, prev: GENESIS.hash, ...signer });
+
+function chainFor(from: EventDraft, at: Parameters<typeof chainEvent>[1]): LedgerEvent {
+  return JSON.parse(chainEvent(packDraft(from), at).form) as LedgerEvent;
+}
 
 /** The same document written by someone else: spacing, order of members, escapes. */
 function reprint(event: LedgerEvent): LedgerEvent {
@@ -57,10 +62,7 @@ describe("an event", () => {
   });
 
   it("chains to the one before it", () => {
-    const { event: second } = chainEvent(
-      { ...draft, id: "b" },
-      { seq: 2, prev: first.hash, ...signer },
-    );
+    const second = chainFor({ ...draft, id: "b" }, { seq: 2, prev: first.hash, ...signer });
     expect(checkEvent(second, first, keys)).toBeNull();
     expect(checkEvent(second, GENESIS, keys)).toBe("seq 2 where 1 belongs");
     expect(checkEvent({ ...second, seq: 1 }, GENESIS, keys)).toBe(
@@ -113,10 +115,12 @@ describe("an event", () => {
       d: "\u0000",
       e: { __proto__: null, x: -0 },
     };
-    const { event, form } = chainEvent(
-      { ...draft, data },
-      { seq: 1, prev: GENESIS.hash, ...signer },
-    );
+    const { form } = chainEvent(packDraft({ ...draft, data }), {
+      seq: 1,
+      prev: GENESIS.hash,
+      ...signer,
+    });
+    const event = JSON.parse(form) as LedgerEvent;
     expect(form).toBe(canonical(event));
     expect(checkEvent(JSON.parse(form), GENESIS, keys)).toBeNull();
   });

@@ -34,7 +34,9 @@ describe("the configuration", () => {
   });
 
   it("takes an empty value as absent", () => {
-    expect(parseConfig({ ...KEY, HTTP_TIMEOUT_MS: "", PUBLIC_URL: "" }).HTTP_TIMEOUT_MS).toBe(30_000);
+    expect(parseConfig({ ...KEY, HTTP_TIMEOUT_MS: "", PUBLIC_URL: "" }).HTTP_TIMEOUT_MS).toBe(
+      30_000,
+    );
   });
 
   it.each([
@@ -68,6 +70,8 @@ describe("the configuration", () => {
 });
 
 it("the version in the code is that of package.json", () => {
-  const manifest = JSON.parse(readFileSync(path.join(import.meta.dirname, "../../package.json"), "utf8")) as { version: string };
+  const manifest = JSON.parse(
+    readFileSync(path.join(import.meta.dirname, "../../package.json"), "utf8"),
+  ) as { version: string };
   expect(VERSION).toBe(manifest.version);
 });

@@ -161,12 +161,10 @@ describe("any plan", () => {
       .constantFrom('"a > b"', "[c => d > e]", '{"f":"} > \\" {"}', '" | K: "', "{}", "[[]]")
       .map((text) => [text, text]),
   );
-  const body = fc
-    .array(piece, { maxLength: 5 })
-    .map((pieces) => ({
-      source: pieces.map(([source]) => source).join(" "),
-      text: pieces.map(([, text]) => text).join(" "),
-    }));
+  const body = fc.array(piece, { maxLength: 5 }).map((pieces) => ({
+    source: pieces.map(([source]) => source).join(" "),
+    text: pieces.map(([, text]) => text).join(" "),
+  }));
   const name = fc.constantFrom("N", "_x", "Total2");
   const key = fc.constantFrom("A", "json_get", "X.y-z", "__T", "k9");
   const bind = fc.option(name, { nil: null });

@@ -21,7 +21,7 @@ describe("cutting text by bytes", () => {
     fc.assert(
       fc.property(text, fc.integer({ min: 4, max: 20 }), (whole, pageBytes) => {
         let seen = "";
-        for (let offset: number | null = 0; offset !== null; ) {
+        for (let offset: number | null = 0; offset !== null;) {
           const { page, next } = pageUtf8(whole, offset, pageBytes);
           seen += page;
           offset = next;

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canonical, parseUnambiguous } from "../../src/core/canonical.ts";
 import {
   chainEvent,
+  packDraft,
   GENESIS,
   publicJwk,
   readJwks,
@@ -18,7 +19,7 @@ import {
   type PublicKeys,
   type Signer,
 } from "../../src/core/chain.ts";
-import type { EventDraft } from "../../src/core/event.ts";
+import type { EventDraft, LedgerEvent } from "../../src/core/event.ts";
 import { linesOf, verifyExport, verifyReceipt, type Verdict } from "../../src/core/verify.ts";
 
 function makeSigner(): { signer: Signer; jwk: ReturnType<typeof publicJwk> } {
@@ -47,7 +48,8 @@ function makeExport(count: number): string[] {
       data: { output: `é\u001f\u2028 "${seq}" 😀`, rate: 1e21, deep: [{ a: { b: [] } }] },
     };
     const { signer } = seq <= count / 2 ? old : now;
-    const { event } = chainEvent(draft, { seq, prev: last.hash, ...signer });
+    const { form } = chainEvent(packDraft(draft), { seq, prev: last.hash, ...signer });
+    const event = JSON.parse(form) as LedgerEvent;
     lines.push(canonical(event));
     last = event;
   }

@@ -8,8 +8,8 @@ import { startUpstream, type Upstream } from "../support/upstream.ts";
 
 /** The naughty strings against a running deployment: as questions, and through rows to a real upstream. */
 const folder = process.env.CORPUS ?? path.join(import.meta.dirname, "../../../shared/files");
-const strings = (JSON.parse(readFileSync(path.join(folder, "blns.json"), "utf8")) as string[]).map((text) =>
-  text.toWellFormed(),
+const strings = (JSON.parse(readFileSync(path.join(folder, "blns.json"), "utf8")) as string[]).map(
+  (text) => text.toWellFormed(),
 );
 
 let server: Server;
@@ -23,10 +23,18 @@ interface Echo {
 }
 
 /** A row per position, with a second slot behind the first, and what the upstream must have received. */
-const POSITIONS: Record<string, { target: string; payload?: string; read: (echo: Echo) => unknown[] }> = {
+const POSITIONS: Record<
+  string,
+  { target: string; payload?: string; read: (echo: Echo) => unknown[] }
+> = {
   path: {
     target: "GET /echo/$1/then/$2",
-    read: ({ url }) => url.split("/").slice(2).filter((_, index) => index !== 1).map(decodeURIComponent),
+    read: ({ url }) =>
+      url
+        .split("/")
+        .slice(2)
+        .filter((_, index) => index !== 1)
+        .map(decodeURIComponent),
   },
   query: {
     target: "GET /echo?a=$1&b=$2",
@@ -90,25 +98,28 @@ describe("every naughty string", () => {
     }
   });
 
-  it.each(Object.entries(POSITIONS))("arrives through the %s as it is, or is refused by name", async (name, { read }) => {
-    let arrived = 0;
-    for (const text of strings) {
-      const body = joinPieces([text, "second"]);
-      const { status, json } = await server.request("/api/dispatch", {
-        method: "POST",
-        json: { key: keyOf(name), body, as: "json" },
-      });
-      expect([text, status, json.ran]).toEqual([text, 200, true]);
-      if (!json.ok) {
-        expect(json.result).toMatch(/^ERR:http:bad_(?:path|header)_argument$/);
-        continue;
+  it.each(Object.entries(POSITIONS))(
+    "arrives through the %s as it is, or is refused by name",
+    async (name, { read }) => {
+      let arrived = 0;
+      for (const text of strings) {
+        const body = joinPieces([text, "second"]);
+        const { status, json } = await server.request("/api/dispatch", {
+          method: "POST",
+          json: { key: keyOf(name), body, as: "json" },
+        });
+        expect([text, status, json.ran]).toEqual([text, 200, true]);
+        if (!json.ok) {
+          expect(json.result).toMatch(/^ERR:http:bad_(?:path|header)_argument$/);
+          continue;
+        }
+        const expected = name === "header" ? text.trim() : text;
+        expect(read(json.result as Echo)).toEqual([expected, "second"]);
+        arrived++;
       }
-      const expected = name === "header" ? text.trim() : text;
-      expect(read(json.result as Echo)).toEqual([expected, "second"]);
-      arrived++;
-    }
-    expect(arrived).toBeGreaterThan(strings.length / 2);
-  });
+      expect(arrived).toBeGreaterThan(strings.length / 2);
+    },
+  );
 
   it("left a ledger that verifies", async () => {
     const { text } = await server.request("/api/ledger/export");

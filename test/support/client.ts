@@ -27,7 +27,11 @@ export async function request(path: string, options: Options = {}): Promise<Answ
   const headers = new Headers(options.headers);
   if (!anonymous) headers.set("x-terminal-key", OWNER_KEY);
   const text = typeof body === "string" || body === undefined ? body : JSON.stringify(body);
-  const response = await exports.default.fetch(`${ORIGIN}${path}`, { method, headers, ...(text !== undefined && { body: text }) });
+  const response = await exports.default.fetch(`${ORIGIN}${path}`, {
+    method,
+    headers,
+    ...(text !== undefined && { body: text }),
+  });
   const answer = await response.text();
   let json: unknown;
   try {
@@ -47,14 +51,23 @@ export interface RowInput {
 /** Adds or replaces a row; a missing docstring is filled in, since the tests of hygiene are elsewhere. */
 export async function put(row: RowInput): Promise<Answer> {
   const content = typeof row.content === "string" ? row.content : "";
-  const documented = content.startsWith("#") ? content : `# WHAT: the row ${row.key} of a test\n${content}`;
-  const answer = await request(`/api/directory/${row.key}`, { method: "PUT", body: { ...row, content: documented } });
+  const documented = content.startsWith("#")
+    ? content
+    : `# WHAT: the row ${row.key} of a test\n${content}`;
+  const answer = await request(`/api/directory/${row.key}`, {
+    method: "PUT",
+    body: { ...row, content: documented },
+  });
   if (answer.status >= 300) throw new Error(`row ${row.key} refused: ${answer.text}`);
   return answer;
 }
 
 /** Runs a row as the owner. */
-export function call(key: string, input: string | Record<string, Json> = "", more: Record<string, unknown> = {}): Promise<Answer> {
+export function call(
+  key: string,
+  input: string | Record<string, Json> = "",
+  more: Record<string, unknown> = {},
+): Promise<Answer> {
   const given = typeof input === "string" ? { body: input } : { args: input };
   return request("/api/dispatch", { body: { key, ...given, ...more } });
 }

@@ -33,9 +33,18 @@ const DOORS: [string, Door][] = [
   [
     "a row on this deployment's own origin",
     async (key, body) => {
-      await put({ key: "VIA_SELF", type: "http", target: "POST /api/dispatch", content: '{"key":"$1","body":"$2+"}' });
-      const { json } = await request("/api/dispatch", { body: { key: "VIA_SELF", body: `${key}|${body}` } });
-      const inner = JSON.parse(json.result.replace(/^(?:HTTP|ERR:http:)\s?\d+:|^ERR:http:\d+:/, ""));
+      await put({
+        key: "VIA_SELF",
+        type: "http",
+        target: "POST /api/dispatch",
+        content: '{"key":"$1","body":"$2+"}',
+      });
+      const { json } = await request("/api/dispatch", {
+        body: { key: "VIA_SELF", body: `${key}|${body}` },
+      });
+      const inner = JSON.parse(
+        json.result.replace(/^(?:HTTP|ERR:http:)\s?\d+:|^ERR:http:\d+:/, ""),
+      );
       return inner.result ?? inner.error;
     },
   ],
@@ -60,8 +69,16 @@ beforeAll(async () => {
   await put({ key: "LAW_READ", type: "http", target: `GET ${upstream}/echo?q=$1` });
   await put({ key: "LAW_WRITE", type: "http", target: `POST ${upstream}/echo`, content: "$1" });
   await put({ key: "LAW_FAIL", type: "http", target: `GET ${upstream}/status/404` });
-  await put({ key: "LAW_LEAK", type: "http", target: `GET ${upstream}/echo`, auth: "bearer:TEST_BEARER" });
-  await request("/api/secrets/TEST_BEARER", { method: "PUT", body: { hosts: [new URL(upstream).host] } });
+  await put({
+    key: "LAW_LEAK",
+    type: "http",
+    target: `GET ${upstream}/echo`,
+    auth: "bearer:TEST_BEARER",
+  });
+  await request("/api/secrets/TEST_BEARER", {
+    method: "PUT",
+    body: { hosts: [new URL(upstream).host] },
+  });
   await put({
     key: "LAW_TYPED",
     type: "http",
@@ -77,7 +94,10 @@ describe.each(DOORS)("through %s", (_name, door) => {
     const { result, receipts } = await through(door, "LAW_ECHO", "hello");
     expect(result).toBe("hello");
     expect(receipts).toHaveLength(1);
-    expect(receipts[0]).toMatchObject({ actor: "owner", data: { ok: true, input: "hello", output: "hello" } });
+    expect(receipts[0]).toMatchObject({
+      actor: "owner",
+      data: { ok: true, input: "hello", output: "hello" },
+    });
     expect(receipts[0].trace).toMatch(/^t_/);
   });
 

@@ -11,13 +11,20 @@ function bind(name: string, hosts: string[]): Promise<{ status: number }> {
 
 /** A row as it may stand in the table by plain SQL, past the hygiene gate. */
 async function insertBySql(key: string, target: string, auth: string): Promise<void> {
-  await env.DB.prepare("insert into directory (key, type, target, auth, content, updated_at) values (?, 'http', ?, ?, '# WHAT: by SQL', '')")
+  await env.DB.prepare(
+    "insert into directory (key, type, target, auth, content, updated_at) values (?, 'http', ?, ?, '# WHAT: by SQL', '')",
+  )
     .bind(key, target, auth)
     .run();
 }
 
 beforeAll(async () => {
-  await put({ key: "LOCKED", type: "http", target: `GET ${upstream}/echo`, auth: "bearer:TEST_BEARER" });
+  await put({
+    key: "LOCKED",
+    type: "http",
+    target: `GET ${upstream}/echo`,
+    auth: "bearer:TEST_BEARER",
+  });
 });
 
 describe("a secret", () => {
@@ -40,12 +47,20 @@ describe("a secret", () => {
 
   it("cannot be rowcall's own, whichever way the row came in", async () => {
     const written = await request("/api/directory", {
-      body: { key: "THIEF", type: "http", target: `GET ${upstream}/echo`, auth: "bearer:TERMINAL_KEY", content: "# WHAT: takes" },
+      body: {
+        key: "THIEF",
+        type: "http",
+        target: `GET ${upstream}/echo`,
+        auth: "bearer:TERMINAL_KEY",
+        content: "# WHAT: takes",
+      },
     });
     expect(written.status).toBe(422);
     expect(written.json.error).toBe("registry_hygiene_refused: invalid_auth");
     await insertBySql("THIEF_BY_SQL", `GET ${upstream}/echo`, "bearer:TERMINAL_KEY");
-    expect((await call("THIEF_BY_SQL")).json.result).toBe("ERR:http:THIEF_BY_SQL:ERR:auth:reserved_name:TERMINAL_KEY");
+    expect((await call("THIEF_BY_SQL")).json.result).toBe(
+      "ERR:http:THIEF_BY_SQL:ERR:auth:reserved_name:TERMINAL_KEY",
+    );
   });
 
   it("under an unknown prefix is an error of the row", async () => {
@@ -54,7 +69,12 @@ describe("a secret", () => {
   });
 
   it("that the environment lacks applies nothing, and the owner hears of it", async () => {
-    await put({ key: "BARE", type: "http", target: `GET ${upstream}/echo`, auth: "bearer:NOT_SET_HERE" });
+    await put({
+      key: "BARE",
+      type: "http",
+      target: `GET ${upstream}/echo`,
+      auth: "bearer:NOT_SET_HERE",
+    });
     const answer = await call("BARE", "", { as: "json" });
     expect(answer.json).toMatchObject({ ok: true, auth: { name: "NOT_SET_HERE", present: false } });
     expect(answer.json.result.headers.authorization).toBeUndefined();
@@ -75,7 +95,9 @@ describe("the redactor", () => {
 
   it("takes the owner key out wherever a caller put it", async () => {
     await put({ key: "PARROT", type: "fn", target: "echo" });
-    const { data } = await receipt(await call("PARROT", "my key is owner-key-of-the-test-deployment"));
+    const { data } = await receipt(
+      await call("PARROT", "my key is owner-key-of-the-test-deployment"),
+    );
     expect(JSON.stringify(data)).not.toContain("owner-key-of-the-test");
   });
 });
@@ -84,7 +106,8 @@ describe("the auth breaker", () => {
   it("opens after 8 refusals, sends nothing while open, and closes when its KV key is deleted", async () => {
     await put({ key: "DEAD", type: "http", target: `GET ${upstream}/status/401?id=dead` });
     for (let n = 0; n < 8; n++) expect((await call("DEAD")).json.result).toMatch(/^ERR:http:401:/);
-    const open = "ERR:breaker_open:DEAD — 8 consecutive auth failures; credential is dead until replaced.";
+    const open =
+      "ERR:breaker_open:DEAD — 8 consecutive auth failures; credential is dead until replaced.";
     const answer = await call("DEAD");
     expect(answer.json).toMatchObject({ ok: false, ran: true, result: open });
     expect((await receipt(answer)).data.attempts).toBe(0);
@@ -98,7 +121,10 @@ describe("the auth breaker", () => {
     await put({ key: "RENEWED", type: "http", target: `GET ${upstream}/status/403?id=renewed` });
     for (let n = 0; n < 9; n++) await call("RENEWED");
     expect((await call("RENEWED")).json.result).toMatch(/^ERR:breaker_open:RENEWED/);
-    await request("/api/directory/RENEWED", { method: "PATCH", body: { auth: "bearer:NOT_SET_HERE" } });
+    await request("/api/directory/RENEWED", {
+      method: "PATCH",
+      body: { auth: "bearer:NOT_SET_HERE" },
+    });
     expect((await call("RENEWED")).json.result).toMatch(/^ERR:http:403:/);
   });
 
@@ -107,7 +133,8 @@ describe("the auth breaker", () => {
     for (let n = 0; n < 7; n++) await call("FUSSY", "401");
     await call("FUSSY", "404");
     for (let n = 0; n < 7; n++) await call("FUSSY", "401");
-    for (let n = 0; n < 12; n++) expect((await call("FUSSY", "404")).json.result).toMatch(/^ERR:http:404:/);
+    for (let n = 0; n < 12; n++)
+      expect((await call("FUSSY", "404")).json.result).toMatch(/^ERR:http:404:/);
   });
 });
 
@@ -115,7 +142,9 @@ describe("the transport breaker", () => {
   it("opens after 5 failures and says when the next try is", async () => {
     await put({ key: "DOWN", type: "http", target: `POST ${upstream}/status/503?id=down` });
     for (let n = 0; n < 5; n++) expect((await call("DOWN")).json.result).toMatch(/^ERR:http:503:/);
-    expect((await call("DOWN")).json.result).toMatch(/^ERR:breaker_open:DOWN — upstream failing; next try in \d+s\.$/);
+    expect((await call("DOWN")).json.result).toMatch(
+      /^ERR:breaker_open:DOWN — upstream failing; next try in \d+s\.$/,
+    );
   });
 });
 
@@ -129,7 +158,9 @@ describe("the record of a call", () => {
     expect(started[0].data.invocation_id).toBe(written.json.invocation.id);
     expect(started[0].seq).toBeLessThan((await receipt(written)).seq);
     await call("READS");
-    expect((await request("/api/ledger?kind=INVOKE_STARTED&key=READS")).json.events).toHaveLength(0);
+    expect((await request("/api/ledger?kind=INVOKE_STARTED&key=READS")).json.events).toHaveLength(
+      0,
+    );
   });
 
   it("keeps a large output in R2 under its hash and pages it from there", async () => {
@@ -143,23 +174,36 @@ describe("the record of a call", () => {
     expect(await (await env.BLOBS.get(data.output_ref))?.text()).toBe(text);
     const first = (await request(`/api/dispatch?output=${answer.json.invocation.id}`)).json;
     expect(first.output).toBe(text.slice(0, 32 * 1024));
-    const replayed = await request("/api/dispatch", { body: { replay: answer.json.invocation.id } });
+    const replayed = await request("/api/dispatch", {
+      body: { replay: answer.json.invocation.id },
+    });
     expect(replayed.json.result).toBe(text);
   });
 
   it("has a refusal of the owner as evidence, and none of a stranger", async () => {
-    const countOf = async (): Promise<number> => (await request("/api/ledger?kind=INVOKE_REFUSED&limit=500")).json.events.length;
+    const countOf = async (): Promise<number> =>
+      (await request("/api/ledger?kind=INVOKE_REFUSED&limit=500")).json.events.length;
     const before = await countOf();
     await call("NOBODY_HOME");
     expect(await countOf()).toBe(before + 1);
     await request("/api/dispatch", { anonymous: true, body: { key: "NOBODY_HOME" } });
     expect(await countOf()).toBe(before + 1);
     const [event] = (await request("/api/ledger?kind=INVOKE_REFUSED&limit=1")).json.events;
-    expect(event).toMatchObject({ actor: "owner", key: "NOBODY_HOME", data: { rule: "unknown_key" } });
+    expect(event).toMatchObject({
+      actor: "owner",
+      key: "NOBODY_HOME",
+      data: { rule: "unknown_key" },
+    });
   });
 
   it("says that a sensitive row ran because the owner called", async () => {
-    await put({ key: "GRAVE", type: "fn", target: "echo", sensitive: 1, input_schema: '{"type":"object","properties":{"x":{"type":"string"}}}' });
+    await put({
+      key: "GRAVE",
+      type: "fn",
+      target: "echo",
+      sensitive: 1,
+      input_schema: '{"type":"object","properties":{"x":{"type":"string"}}}',
+    });
     expect((await receipt(await call("GRAVE", { x: "a" }))).data.watcher).toBe("owner");
   });
 });
@@ -169,21 +213,45 @@ describe("confirm and the receipt page", () => {
     await put({ key: "QUIET", type: "fn", target: "echo" });
     const { invocation } = (await call("QUIET", "for my eyes only")).json;
     const confirmed = await request(`/api/dispatch?confirm=${invocation.id}`, { anonymous: true });
-    expect(confirmed.json).toMatchObject({ confirmed: true, status: "PROVEN_MATERIAL_RESULT", key: "QUIET", actor_kind: "owner" });
-    expect(Object.keys(confirmed.json.fingerprints).sort()).toEqual(["contract", "input", "output"]);
-    const page = await request(`/receipt/${invocation.id}`, { anonymous: true, headers: { accept: "text/html" } });
+    expect(confirmed.json).toMatchObject({
+      confirmed: true,
+      status: "PROVEN_MATERIAL_RESULT",
+      key: "QUIET",
+      actor_kind: "owner",
+    });
+    expect(Object.keys(confirmed.json.fingerprints).sort()).toEqual([
+      "contract",
+      "input",
+      "output",
+    ]);
+    const page = await request(`/receipt/${invocation.id}`, {
+      anonymous: true,
+      headers: { accept: "text/html" },
+    });
     expect(page.headers.get("content-security-policy")).not.toContain("unsafe-inline");
-    for (const text of [confirmed.text, page.text, (await request(`/receipt/${invocation.id}`, { anonymous: true })).text]) {
+    for (const text of [
+      confirmed.text,
+      page.text,
+      (await request(`/receipt/${invocation.id}`, { anonymous: true })).text,
+    ]) {
       expect(text).toContain(confirmed.json.hash);
       expect(text).not.toContain("my eyes");
     }
-    expect((await request(`/receipt/${invocation.id}`)).json.receipt.data.input).toBe("for my eyes only");
-    expect((await request(`/api/dispatch?receipt=${invocation.id}`, { anonymous: true })).status).toBe(401);
+    expect((await request(`/receipt/${invocation.id}`)).json.receipt.data.input).toBe(
+      "for my eyes only",
+    );
+    expect(
+      (await request(`/api/dispatch?receipt=${invocation.id}`, { anonymous: true })).status,
+    ).toBe(401);
   });
 
   it("answer 404 for what never was, and show a hostile id as text", async () => {
-    expect((await request("/api/dispatch?confirm=inv_0_nothing", { anonymous: true })).json).toEqual({ confirmed: false });
-    const page = await request(`/receipt/${encodeURIComponent("<script>alert(1)</script>")}`, { headers: { accept: "text/html" } });
+    expect(
+      (await request("/api/dispatch?confirm=inv_0_nothing", { anonymous: true })).json,
+    ).toEqual({ confirmed: false });
+    const page = await request(`/receipt/${encodeURIComponent("<script>alert(1)</script>")}`, {
+      headers: { accept: "text/html" },
+    });
     expect(page.status).toBe(404);
     expect(page.text).not.toContain("<script>");
   });
@@ -192,12 +260,16 @@ describe("confirm and the receipt page", () => {
     await put({ key: "SHORT_LIVED", type: "fn", target: "echo" });
     const { invocation } = (await call("SHORT_LIVED", "x")).json;
     await request("/api/directory/SHORT_LIVED", { method: "DELETE" });
-    expect((await request(`/api/dispatch?confirm=${invocation.id}`, { anonymous: true })).json.confirmed).toBe(true);
+    expect(
+      (await request(`/api/dispatch?confirm=${invocation.id}`, { anonymous: true })).json.confirmed,
+    ).toBe(true);
   });
 
   it("say RAN_WITHOUT_MATERIAL of a run that said nothing", async () => {
     await put({ key: "MUTE", type: "fn", target: "echo" });
     const { invocation } = (await call("MUTE", "")).json;
-    expect((await request(`/api/dispatch?confirm=${invocation.id}`)).json.status).toBe("RAN_WITHOUT_MATERIAL");
+    expect((await request(`/api/dispatch?confirm=${invocation.id}`)).json.status).toBe(
+      "RAN_WITHOUT_MATERIAL",
+    );
   });
 });

@@ -44,7 +44,11 @@ describe("an invocation", () => {
 
   it("takes the owner key as a bearer too", async () => {
     const headers = { authorization: "Bearer owner-key-of-the-test-deployment" };
-    const answer = await request("/api/dispatch", { anonymous: true, headers, body: { key: "SAY", body: "x" } });
+    const answer = await request("/api/dispatch", {
+      anonymous: true,
+      headers,
+      body: { key: "SAY", body: "x" },
+    });
     expect(answer.status).toBe(200);
   });
 
@@ -53,7 +57,10 @@ describe("an invocation", () => {
     expect(answer.status).toBe(422);
     expect(answer.json).toMatchObject({ error: "invalid_arguments", ran: false });
     expect(answer.json.contract).toMatch(/^[0-9a-f]{64}$/);
-    expect(answer.json.issues.map((issue: { keyword: string }) => issue.keyword).sort()).toEqual(["minimum", "required"]);
+    expect(answer.json.issues.map((issue: { keyword: string }) => issue.keyword).sort()).toEqual([
+      "minimum",
+      "required",
+    ]);
   });
 
   it("maps a positional body to the schema's properties and coerces it", async () => {
@@ -63,7 +70,9 @@ describe("an invocation", () => {
   it("keeps the digits of an integer that JavaScript would round", async () => {
     const answer = await call("FETCH", "2574604874062343519", { as: "json" });
     expect(answer.text).toContain("2574604874062343519");
-    const refused = await request("/api/dispatch", { body: '{"key":"TYPED","args":{"name":"a","size":9007199254740993}}' });
+    const refused = await request("/api/dispatch", {
+      body: '{"key":"TYPED","args":{"name":"a","size":9007199254740993}}',
+    });
     expect(refused.status).toBe(422);
     expect(refused.text).toContain("string");
   });
@@ -74,20 +83,36 @@ describe("the status rule", () => {
     await put({ key: "GONE", type: "fn", target: "no_such_function" });
     const answer = await call("GONE");
     expect(answer.status).toBe(200);
-    expect(answer.json).toMatchObject({ ok: false, ran: true, result: "ERR:fn:unknown_target:no_such_function" });
-    expect((await receipt(answer)).data).toMatchObject({ ok: false, ran: true, material: false, status: "FAILED" });
+    expect(answer.json).toMatchObject({
+      ok: false,
+      ran: true,
+      result: "ERR:fn:unknown_target:no_such_function",
+    });
+    expect((await receipt(answer)).data).toMatchObject({
+      ok: false,
+      ran: true,
+      material: false,
+      status: "FAILED",
+    });
   });
 
   it("answers 4xx with ran:false and a hint when it was refused before running", async () => {
     const answer = await call("NO_SUCH_ROW");
     expect(answer.status).toBe(404);
-    expect(answer.json).toMatchObject({ error: "unknown_key", attempted: "NO_SUCH_ROW", ran: false });
+    expect(answer.json).toMatchObject({
+      error: "unknown_key",
+      attempted: "NO_SUCH_ROW",
+      ran: false,
+    });
     expect(answer.json.did_you_mean).toBeInstanceOf(Array);
     expect(answer.json.hint).toBeTypeOf("string");
   });
 
   it("answers 401 to a stranger without reading anything", async () => {
-    const answer = await request("/api/dispatch", { anonymous: true, body: { key: "SAY", body: "x" } });
+    const answer = await request("/api/dispatch", {
+      anonymous: true,
+      body: { key: "SAY", body: "x" },
+    });
     expect(answer.status).toBe(401);
     expect(answer.json).toMatchObject({ error: "unauthorized", ran: false });
   });
@@ -127,7 +152,9 @@ describe("a request that is not well formed", () => {
   });
 
   it("with a body beyond the limit is 413", async () => {
-    const answer = await request("/api/dispatch", { body: { key: "SAY", body: "x".repeat(2_200_000) } });
+    const answer = await request("/api/dispatch", {
+      body: { key: "SAY", body: "x".repeat(2_200_000) },
+    });
     expect(answer.status).toBe(413);
     expect(answer.json.error).toMatch(/^payload_too_large/);
   });
@@ -153,7 +180,10 @@ describe("what a caller gets back of a result", () => {
   });
 
   it("is ERR:select:not_json when select meets text", async () => {
-    expect((await call("SAY", "plain text", { select: ["/a"] })).json).toMatchObject({ result: "ERR:select:not_json", ok: false });
+    expect((await call("SAY", "plain text", { select: ["/a"] })).json).toMatchObject({
+      result: "ERR:select:not_json",
+      ok: false,
+    });
   });
 
   it("is cut at max_result between code points, and ?output= pages through the rest", async () => {
@@ -163,7 +193,8 @@ describe("what a caller gets back of a result", () => {
     let seen = answer.json.result as string;
     let next: string | null = new URL(answer.json.more).search;
     while (next) {
-      const part: { output: string; next: number | null } = (await request(`/api/dispatch${next}`)).json;
+      const part: { output: string; next: number | null } = (await request(`/api/dispatch${next}`))
+        .json;
       seen += part.output;
       next = part.next === null ? null : `?output=${answer.json.invocation.id}&offset=${part.next}`;
     }
@@ -172,26 +203,46 @@ describe("what a caller gets back of a result", () => {
 
   it("is not paged for a stranger, and a bad offset is named", async () => {
     const { invocation } = (await call("SAY", "x")).json;
-    expect((await request(`/api/dispatch?output=${invocation.id}`, { anonymous: true })).status).toBe(401);
-    expect((await request(`/api/dispatch?output=${invocation.id}&offset=-1`)).json.error).toBe("invalid_offset");
-    expect((await request(`/api/dispatch?output=${invocation.id}&offset=99999`)).json).toEqual({ output: "", next: null });
+    expect(
+      (await request(`/api/dispatch?output=${invocation.id}`, { anonymous: true })).status,
+    ).toBe(401);
+    expect((await request(`/api/dispatch?output=${invocation.id}&offset=-1`)).json.error).toBe(
+      "invalid_offset",
+    );
+    expect((await request(`/api/dispatch?output=${invocation.id}&offset=99999`)).json).toEqual({
+      output: "",
+      next: null,
+    });
   });
 });
 
 describe("shape mode", () => {
   it("returns the outbound request without its credential and fires nothing", async () => {
-    await put({ key: "GUARDED", type: "http", target: `POST ${upstream}/echo\nx-team: $1`, auth: "bearer:TEST_BEARER", content: '{"note":"$2"}' });
+    await put({
+      key: "GUARDED",
+      type: "http",
+      target: `POST ${upstream}/echo\nx-team: $1`,
+      auth: "bearer:TEST_BEARER",
+      content: '{"note":"$2"}',
+    });
     const before = (await request("/api/ledger?limit=1")).json.events[0].seq;
     const answer = await call("GUARDED", "red|hi", { shape: true });
     expect(answer.status).toBe(200);
     expect(answer.json).toMatchObject({ ok: true, ran: false, key: "GUARDED" });
-    expect(answer.json.shape).toMatchObject({ method: "POST", url: `${upstream}/echo`, body: '{"note":"hi"}' });
+    expect(answer.json.shape).toMatchObject({
+      method: "POST",
+      url: `${upstream}/echo`,
+      body: '{"note":"hi"}',
+    });
     expect(answer.text).not.toContain("s3cr3t");
     expect((await request("/api/ledger?limit=1")).json.events[0].seq).toBe(before);
   });
 
   it("shows the arguments of a function", async () => {
-    expect((await call("PAIR", "a|b", { shape: true })).json.shape).toMatchObject({ function: "echo", arguments: ["a", "b"] });
+    expect((await call("PAIR", "a|b", { shape: true })).json.shape).toMatchObject({
+      function: "echo",
+      arguments: ["a", "b"],
+    });
   });
 });
 
@@ -201,14 +252,21 @@ describe("a repair and a replay", () => {
     const right = await call("SAY", "wrong", { repairs: wrong.json.invocation.id });
     expect((await receipt(right)).data.repairs).toBe(wrong.json.invocation.id);
     expect((await receipt(wrong)).repaired_by).toEqual([right.json.invocation.id]);
-    expect((await call("SAY", "x", { repairs: "inv_0_0000000000000000" })).json.error).toBe("unknown_invocation");
+    expect((await call("SAY", "x", { repairs: "inv_0_0000000000000000" })).json.error).toBe(
+      "unknown_invocation",
+    );
   });
 
   it("run the same key and input again, unless the contract changed", async () => {
     await put({ key: "AGAIN", type: "fn", target: "echo", content: '["v1 $1"]' });
     const first = await call("AGAIN", "a|b");
     const id = first.json.invocation.id;
-    expect((await request(`/api/dispatch?replay=${id}`)).json).toMatchObject({ key: "AGAIN", body: "a|b", ran: false, contract: { matches: true } });
+    expect((await request(`/api/dispatch?replay=${id}`)).json).toMatchObject({
+      key: "AGAIN",
+      body: "a|b",
+      ran: false,
+      contract: { matches: true },
+    });
     const second = await request("/api/dispatch", { body: { replay: id } });
     expect(second.json).toMatchObject({ ok: true, result: "v1 a" });
     expect((await receipt(second)).data.replays).toBe(id);
@@ -223,9 +281,13 @@ describe("a repair and a replay", () => {
   });
 
   it("are refused for what never was", async () => {
-    expect((await request("/api/dispatch", { body: { replay: "inv_0_0000000000000000" } })).status).toBe(404);
+    expect(
+      (await request("/api/dispatch", { body: { replay: "inv_0_0000000000000000" } })).status,
+    ).toBe(404);
     expect((await request("/api/dispatch?replay=inv_0_0000000000000000")).status).toBe(404);
-    expect((await request("/api/dispatch?replay=inv_0_0000000000000000", { anonymous: true })).status).toBe(401);
+    expect(
+      (await request("/api/dispatch?replay=inv_0_0000000000000000", { anonymous: true })).status,
+    ).toBe(401);
   });
 });
 
@@ -235,11 +297,18 @@ describe("a call to this deployment's own origin", () => {
     const answer = await call("SELF_HEALTH", "", { as: "json" });
     expect(answer.json.result).toMatchObject({ ok: true, bindings: { DB: true, LEDGER: true } });
     await put({ key: "SELF_ROW", type: "http", target: "GET /api/directory/$1" });
-    expect((await call("SELF_ROW", "SAY", { select: ["/row/key"] })).json.result).toEqual({ "/row/key": "SAY" });
+    expect((await call("SELF_ROW", "SAY", { select: ["/row/key"] })).json.result).toEqual({
+      "/row/key": "SAY",
+    });
   });
 
   it("stops at the depth limit instead of turning in a circle", async () => {
-    await put({ key: "CIRCLE", type: "http", target: "POST /api/dispatch", content: '{"key":"CIRCLE"}' });
+    await put({
+      key: "CIRCLE",
+      type: "http",
+      target: "POST /api/dispatch",
+      content: '{"key":"CIRCLE"}',
+    });
     const answer = await call("CIRCLE");
     expect(answer.status).toBe(200);
     expect(answer.text).toContain("ERR:http:depth");

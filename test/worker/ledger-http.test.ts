@@ -8,7 +8,14 @@ import { ledgerPort, ledgerStub } from "../../src/objects/stubs.ts";
 import { SCAN_EVENTS } from "../../src/objects/ledger-read.ts";
 import { blobStore } from "../../src/store/blobs.ts";
 import { runInDurableObject } from "cloudflare:test";
-import { makeDraft, readHead, request, verifyAnswer, verifyLog } from "./ledger-support.ts";
+import {
+  appendTo,
+  makeDraft,
+  readHead,
+  request,
+  verifyAnswer,
+  verifyLog,
+} from "./ledger-support.ts";
 
 const ledger = ledgerPort(env);
 const EVENTS = 1_203;
@@ -34,10 +41,10 @@ beforeAll(async () => {
         at: new Date(Date.UTC(2026, 0, 1, 0, 0, seq)).toISOString(),
         data: seq % 7 ? { ok: true } : { ok: false },
       });
-      instance.append(JSON.stringify(draft), null);
+      appendTo(instance, draft);
     }
     const pin = makeDraft({ id: "evt_0_pin", kind: "PIN", key: null, data: {} });
-    instance.append(JSON.stringify(pin), null);
+    appendTo(instance, pin);
   });
 });
 
@@ -175,16 +182,12 @@ it.each([
 
 it("finds one event behind more than it looks at in one step, and pages of long events stay bounded", async () => {
   await runInDurableObject(ledgerStub(env), (instance) => {
-    for (let at = 0; at < SCAN_EVENTS + 10; at++)
-      instance.append(JSON.stringify(makeDraft()), null);
+    for (let at = 0; at < SCAN_EVENTS + 10; at++) appendTo(instance, makeDraft());
   });
   expect((await list("kind=PIN")).events).toHaveLength(1);
   await runInDurableObject(ledgerStub(env), (instance) => {
     for (let at = 0; at < 40; at++) {
-      instance.append(
-        JSON.stringify(makeDraft({ key: "LONG", data: { output: "x".repeat(500_000) } })),
-        null,
-      );
+      appendTo(instance, makeDraft({ key: "LONG", data: { output: "x".repeat(500_000) } }));
     }
   });
   const { events, cursor } = await list("key=LONG&limit=500");

@@ -1,6 +1,8 @@
 import { env } from "cloudflare:workers";
 import { Hono } from "hono";
-import type { SignedHead } from "../../src/core/chain.ts";
+import { packDraft, type SignedHead } from "../../src/core/chain.ts";
+import { packParcel } from "../../src/objects/ledger-parcel.ts";
+import type { LedgerDO } from "../../src/objects/ledger.ts";
 import type { EventDraft } from "../../src/core/event.ts";
 import { linesOf, verifyExport, type Verdict } from "../../src/core/verify.ts";
 import type { Principal } from "../../src/core/principal.ts";
@@ -27,6 +29,12 @@ export function makeDraft(given: Partial<EventDraft> = {}): EventDraft {
     data: { ok: true, output: "x" },
     ...given,
   };
+}
+
+/** An append inside the object, without the way there. */
+export function appendTo(instance: LedgerDO, draft: EventDraft): void {
+  const { head, data } = packParcel(null, packDraft(draft));
+  instance.append(head, data ?? "{}");
 }
 
 export function request(

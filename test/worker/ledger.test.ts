@@ -5,7 +5,7 @@ import type { BreakerSignal } from "../../src/core/call.ts";
 import type { LedgerEvent } from "../../src/core/event.ts";
 import type { Guard } from "../../src/dispatch/ports.ts";
 import { ledgerAdmin, ledgerPort, ledgerStub } from "../../src/objects/stubs.ts";
-import { makeDraft, readHead, verifyLog } from "./ledger-support.ts";
+import { appendTo, makeDraft, readHead, verifyLog } from "./ledger-support.ts";
 
 const ledger = ledgerPort(env);
 const admin = ledgerAdmin(env);
@@ -38,13 +38,17 @@ describe("the chain", () => {
   it("cannot fork even by SQL, and a failed insert leaves the head where it was", async () => {
     const before = await readHead();
     await runInDurableObject(ledgerStub(env), (instance, { storage }) => {
-      const fork = `insert into events select seq + 1000, 'evt_0_fork', prev, kind, key, actor, trace, ok, at, repairs,
-        body from events where seq = 1`;
-      expect(() => storage.sql.exec(fork)).toThrow(/UNIQUE constraint failed: events.prev/);
+      const fork = (seq: string): string =>
+        `insert into events select ${seq}, 'evt_0_fork', kind, key, actor, trace, ok, at, repairs, body
+        from events where seq = 1`;
+      for (const seq of ["seq", "seq + 1000", "0"]) {
+        expect(() => storage.sql.exec(fork(seq))).toThrow("events: not the next seq");
+      }
+      expect(() => storage.sql.exec("update events set body = '{}'")).toThrow("append-only");
       storage.sql.exec(
         "create trigger full before insert on events begin select raise(abort, 'disk full'); end",
       );
-      expect(() => instance.append(JSON.stringify(makeDraft()), null)).toThrow("disk full");
+      expect(() => appendTo(instance, makeDraft())).toThrow("disk full");
       storage.sql.exec("drop trigger full");
     });
     expect(await readHead()).toMatchObject({ size: before.size, hash: before.hash });
