@@ -1,6 +1,7 @@
 CREATE TABLE `breakers` (
 	`key` text PRIMARY KEY NOT NULL,
-	`state` text NOT NULL
+	`state` text NOT NULL,
+	`marked` integer DEFAULT 0 NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE `event_ids` (

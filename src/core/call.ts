@@ -97,7 +97,6 @@ export type Outcome =
       trace: string;
       invocation: string;
       run: RunResult;
-      recorded: Recorded;
     }
   | { kind: "shape"; key: string; trace: string; request: Json }
   | { kind: "refused"; key: string; trace: string; refusal: Refusal };

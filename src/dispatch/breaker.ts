@@ -1,6 +1,5 @@
-import type { Capability, Credential } from "../core/call.ts";
-import type { EventDraft } from "../core/event.ts";
-import type { Admission, Guard, Ports } from "./ports.ts";
+import type { Capability, Credential, RunResult } from "../core/call.ts";
+import type { Guard, Ports } from "./ports.ts";
 
 /** Rows whose breaker has counted a failure, as far as this isolate was told. They are admitted first. */
 export interface BreakerMemory {
@@ -23,27 +22,23 @@ export function breakerOf(capability: Capability, credential: Credential): Guard
   return row.type === "http" ? { key: row.key, credential: credential.digest } : undefined;
 }
 
-const kvKey = (key: string): string => `breaker:${key}`;
+export const breakerKvKey = (key: string): string => `breaker:${key}`;
 
-/**
- * Asks the ledger to admit a run. An operator closes a breaker by deleting its KV key, so that key is
- * read while the row is open, and only then.
- */
-export async function admit(
-  ports: Ports,
-  guard: Guard,
-  started: EventDraft | null,
-): Promise<Admission> {
-  const admission = await ports.ledger.admit(guard, started);
-  if (admission.outcome !== "open" || !guard.breaker) return admission;
-  if ((await ports.stores.kv.get(kvKey(guard.breaker.key))) !== null) return admission;
-  await ports.ledger.resetBreaker(guard.breaker.key);
-  return ports.ledger.admit(guard, started);
+/** What a run tells its row's breaker goes with its receipt, so that a count is never lost or doubled. */
+export function withSignal(guard: Guard, { signal }: RunResult): Guard {
+  return guard.breaker && signal ? { ...guard, breaker: { ...guard.breaker, signal } } : guard;
 }
 
-/** Leaves the KV key that an operator deletes; it outlives the longest pause and then goes by itself. */
-export async function markOpen(ports: Ports, key: string): Promise<void> {
-  await ports.stores.kv.put(kvKey(key), new Date(ports.clock.now()).toISOString(), {
-    expirationTtl: 3_660,
-  });
+/** What the ledger said of the row's breaker. An opened one leaves the KV key that an operator deletes. */
+export async function noteBreaker(
+  ports: Ports,
+  key: string,
+  { watched, opened }: { watched: boolean; opened: boolean },
+): Promise<void> {
+  ports.breakers.note(key, watched);
+  if (!opened) return;
+  // It outlives the longest pause and then goes by itself.
+  const at = new Date(ports.clock.now()).toISOString();
+  await ports.stores.kv.put(breakerKvKey(key), at, { expirationTtl: 3_660 });
+  await ports.ledger.markBreaker(key);
 }

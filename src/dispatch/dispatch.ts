@@ -1,12 +1,13 @@
-import { readArguments, recordInput, type Arguments } from "../core/arguments.ts";
-import type { Call, Capability, Credential, Outcome, RunResult } from "../core/call.ts";
+import { readArguments, type Arguments } from "../core/arguments.ts";
+import type { Call, Capability, Credential, Outcome } from "../core/call.ts";
 import { invalidArguments, type Refusal } from "../core/failure.ts";
 import type { RunContext, Runner } from "./runner.ts";
-import { admit, breakerOf, markOpen } from "./breaker.ts";
+import { askFirst } from "./admission.ts";
+import { breakerOf, noteBreaker, withSignal } from "./breaker.ts";
 import { credentialClaims, readCredential } from "./credential.ts";
 import { decideCaller, decideRow } from "./gate.ts";
-import type { Guard, Ports } from "./ports.ts";
-import { receiptOf, recordRefusal, startedOf } from "./record.ts";
+import type { Ports } from "./ports.ts";
+import { receiptOf, recordRefusal } from "./record.ts";
 
 /** Which runner serves a row; exhaustive over types, injected by the composition root. */
 export type RunnerOf = (capability: Capability) => Runner;
@@ -76,51 +77,23 @@ export function makeDispatch(ports: Ports, runnerOf: RunnerOf): Dispatch {
   async function run(ready: Attempt): Promise<Outcome | "stale"> {
     const { call, capability, credential, invocation, runner } = ready;
     const startedAtMs = ports.clock.now();
-    const claims = [...capability.claims, ...credentialClaims(credential)];
     const breaker = breakerOf(capability, credential);
-    let guard: Guard = { claims, fresh: capability.fresh, ...(breaker && { breaker }) };
-    // 5 run. What writes, spends a credential, has steps of its own or has failed lately asks first:
-    // nothing may fire on a row, or send a secret by a binding, that is no longer so.
-    const writes = capability.operation === "write";
-    let result: RunResult | null = null;
-    if (
-      writes ||
-      credential.secrets.length > 0 ||
-      capability.row.type === "flow" ||
-      isWatched(breaker)
-    ) {
-      const started = writes
-        ? startedOf(ports, ready, recordInput(capability.schema, call.input))
-        : null;
-      const admission = await admit(ports, guard, started);
-      if (admission.outcome === "stale") return "stale";
-      if (admission.outcome === "open")
-        result = { ok: false, result: admission.error, attempts: 0 };
-      guard = { ...guard, claims: [], fresh: true, started: started !== null };
-    }
-    result ??= await runner.run(contextOf(ready));
+    const claims = [...capability.claims, ...credentialClaims(credential)];
+    // 5 run
+    const passed = await askFirst(ports, ready, {
+      claims,
+      fresh: capability.fresh,
+      ...(breaker && { breaker }),
+    });
+    if (passed === "stale") return "stale";
+    const result = passed.instead ?? (await runner.run(contextOf(ready)));
     // 6 record: no outcome leaves before its receipt is durable.
-    if (guard.breaker && result.signal) guard.breaker = { ...guard.breaker, signal: result.signal };
     const draft = await receiptOf(ports, ready, result, startedAtMs);
-    const appended = await ports.ledger.append(draft, guard);
+    const appended = await ports.ledger.append(draft, withSignal(passed.guard, result));
     if (appended.outcome === "stale") return "stale";
-    if (guard.breaker) {
-      ports.breakers.note(guard.breaker.key, appended.watched);
-      if (appended.opened) await markOpen(ports, guard.breaker.key);
-    }
-    const { key } = capability.row;
-    return {
-      kind: "ran",
-      key,
-      trace: call.trace,
-      invocation,
-      run: result,
-      recorded: appended.recorded,
-    };
+    if (breaker) await noteBreaker(ports, breaker.key, appended);
+    return { kind: "ran", key: capability.row.key, trace: call.trace, invocation, run: result };
   }
-
-  const isWatched = (breaker: Guard["breaker"]): boolean =>
-    !!breaker && ports.breakers.watched(breaker.key);
 
   function contextOf({ call, invocation, capability, args, credential }: Attempt): RunContext {
     return { ports, call, invocation, capability, args, credential, dispatch };

@@ -69,12 +69,13 @@ export interface Guard {
 
 /**
  * `stale`: a claim is older than the ledger's version, or a write of that key is under way; nothing was
- * written. `open`: the row's breaker is open, `error` is the exact ERR: text.
+ * written. `open`: the row's breaker is open, `error` is the exact ERR: text, and `marked` says that its KV key
+ * was put there.
  */
 export type Admission =
   | { outcome: "admitted" }
   | { outcome: "stale" }
-  | { outcome: "open"; error: string };
+  | { outcome: "open"; error: string; marked: boolean };
 
 export type Appended =
   | {
@@ -105,6 +106,8 @@ export interface Ledger {
   find(id: string): Promise<LedgerEvent | null>;
   /** Clears the row's breaker (its KV key was deleted). */
   resetBreaker(key: string): Promise<void>;
+  /** The KV key of the row's open breaker stands: from now on its absence means that it was deleted. */
+  markBreaker(key: string): Promise<void>;
 }
 
 /** Large bytes, by hash, written once. */

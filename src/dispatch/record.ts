@@ -18,7 +18,8 @@ import type { Ports } from "./ports.ts";
 /** Text up to this many UTF-8 bytes stands in the event; a longer one lies in R2 under its hash. */
 const INLINE_BYTES = 64 * 1024;
 
-interface Ran {
+/** One run, as far as its record is concerned. */
+export interface Ran {
   call: Call;
   invocation: string;
   capability: Capability;

@@ -27,7 +27,9 @@ export function admit(
     const { key, credential } = guard.breaker;
     const before = readBreaker(sql, key);
     const verdict = admitCall(before, { key, credential, nowMs });
-    if (!verdict.allow) return { outcome: "open", error: verdict.error };
+    if (!verdict.allow) {
+      return { outcome: "open", error: verdict.error, marked: isMarked(sql, key) };
+    }
     writeBreaker(sql, key, before, verdict.state);
   }
   if (started) {
@@ -77,6 +79,10 @@ function countSignal(
   return { before, after: state, opened };
 }
 
+export function markBreaker(sql: SqlStorage, key: string): void {
+  sql.exec("update breakers set marked = 1 where key = ?", key);
+}
+
 export function resetBreaker(sql: SqlStorage, key: string): void {
   sql.exec("delete from breakers where key = ?", key);
 }
@@ -100,6 +106,14 @@ function breakerOpen(
   });
 }
 
+const KEEP_BREAKER = `insert into breakers (key, state) values (?, ?)
+  on conflict (key) do update set state = excluded.state`;
+
+function isMarked(sql: SqlStorage, key: string): boolean {
+  const text = "select 1 from breakers where key = ? and marked = 1";
+  return sql.exec(text, key).toArray().length > 0;
+}
+
 function readBreaker(sql: SqlStorage, key: string): BreakerState | null {
   const [row] = sql
     .exec<{ state: string }>("select state from breakers where key = ?", key)
@@ -114,6 +128,6 @@ function writeBreaker(
   before: BreakerState | null,
   after: BreakerState | null,
 ): void {
-  if (after) sql.exec("insert or replace into breakers values (?, ?)", key, JSON.stringify(after));
+  if (after) sql.exec(KEEP_BREAKER, key, JSON.stringify(after));
   else if (before) resetBreaker(sql, key);
 }

@@ -67,6 +67,8 @@ export const intents = sqliteTable(
 export const breakers = sqliteTable("breakers", {
   key: text().primaryKey(),
   state: text().notNull(),
+  /** 1 once the KV key stands that an operator deletes: only from then on does its absence mean anything. */
+  marked: integer().notNull().default(0),
 });
 
 /** Signing keys. The private half is erased at rotation; the public half stays, to verify what it signed. */

@@ -4,7 +4,7 @@ import { migrate } from "drizzle-orm/durable-sqlite/migrator";
 import migrations from "../../drizzle/ledger/migrations.js";
 import { signHead, type Jwks, type SignedHead } from "../core/chain.ts";
 import type { Admission, Appended } from "../dispatch/ports.ts";
-import { admit, append, resetBreaker, type Shelf } from "./ledger-guard.ts";
+import { admit, append, markBreaker, resetBreaker, type Shelf } from "./ledger-guard.ts";
 import {
   abandon,
   begin,
@@ -72,6 +72,10 @@ export class LedgerDO extends DurableObject<Env> {
     if (!draft) throw new Error("nothing to append");
     const appended: Appended = append(this.#shelf, { draft, guard, nowMs: Date.now() });
     return JSON.stringify(appended);
+  }
+
+  markBreaker(key: string): void {
+    markBreaker(this.#sql, key);
   }
 
   resetBreaker(key: string): void {

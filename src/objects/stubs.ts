@@ -45,6 +45,7 @@ export function ledgerPort(env: Env): Ledger {
       const body = await answered(ledgerStub(env).find(id));
       return body === null ? null : eventOf(body);
     },
+    markBreaker: (key) => answered(ledgerStub(env).markBreaker(key)),
     resetBreaker: (key) => answered(ledgerStub(env).resetBreaker(key)),
   };
 }

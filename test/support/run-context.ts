@@ -62,13 +62,11 @@ export function runContext(scene: Scene): RunContext {
 
 /** The outcome of a row that ran. */
 export function ran(call: Call, run: RunResult): Outcome {
-  const recorded = { seq: 1, at: "2026-01-01T00:00:00.000Z", hash: "", signature: "" };
   return {
     kind: "ran",
     key: call.key,
     trace: call.trace,
     invocation: "inv_0_child",
     run,
-    recorded,
   };
 }

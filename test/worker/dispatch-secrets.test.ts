@@ -139,6 +139,14 @@ describe("the auth breaker", () => {
 });
 
 describe("the transport breaker", () => {
+  it("holds when the calls that open it come all at once", async () => {
+    await put({ key: "RUSH", type: "http", target: `POST ${upstream}/status/502?id=rush` });
+    await Promise.all(Array.from({ length: 30 }, () => call("RUSH")));
+    expect((await call("RUSH")).json.result).toMatch(/^ERR:breaker_open:RUSH/);
+    const { events } = (await request("/api/ledger?kind=BREAKER_OPEN&key=RUSH")).json;
+    expect(events).toHaveLength(1);
+  });
+
   it("opens after 5 failures and says when the next try is", async () => {
     await put({ key: "DOWN", type: "http", target: `POST ${upstream}/status/503?id=down` });
     for (let n = 0; n < 5; n++) expect((await call("DOWN")).json.result).toMatch(/^ERR:http:503:/);

@@ -184,6 +184,7 @@ describe("the breaker", () => {
       outcome: "open",
       error:
         "ERR:breaker_open:UP — 8 consecutive auth failures; credential is dead until replaced.",
+      marked: false,
     });
     expect((await readHead()).size).toBe(size);
   });
