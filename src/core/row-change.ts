@@ -12,6 +12,12 @@ import {
 import type { RowValues } from "./row-input.ts";
 import { keySpellings, type Row } from "./row.ts";
 
+/** What somebody asks for; `body` is the request's JSON object. */
+export type ChangeRequest =
+  | { action: "create" | "put" | "patch"; key: string; body: JsonObject }
+  | { action: "delete"; key: string }
+  | { action: "rollback"; key: string; version: number };
+
 /** A wish to change one row. `body` is what the API takes; `state` is a row as its history keeps it. */
 export type RowChange =
   | { action: "create"; body: JsonObject }

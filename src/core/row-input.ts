@@ -4,6 +4,10 @@ import { parseExact } from "./json-text.ts";
 import { isJsonObject, type JsonObject } from "./json.ts";
 import { isRowType, KEY_PATTERN, ROW_TYPES, type Row, type RowType } from "./row.ts";
 
+/** Rows of one page of a list, unless the caller says otherwise, and at most. */
+export const LIST_LIMIT = 100;
+export const MAX_LIST_LIMIT = 500;
+
 /** What a column holds when a write does not name it, or names it null. */
 const DEFAULTS = {
   target: null,

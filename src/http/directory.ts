@@ -4,11 +4,10 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { z } from "zod";
 import { unauthorized, type Refusal } from "../core/failure.ts";
 import type { JsonObject } from "../core/json.ts";
-import { invalidType, parseObject, refuseKey } from "../core/row-input.ts";
+import type { ChangeRequest } from "../core/row-change.ts";
+import { invalidType, MAX_LIST_LIMIT, parseObject, refuseKey } from "../core/row-input.ts";
 import { ROW_TYPES } from "../core/row.ts";
 import type { Answer, Author } from "../dispatch/ports.ts";
-import { MAX_LIST_LIMIT } from "../store/directory.ts";
-import type { ChangeRequest } from "../store/write.ts";
 import type { AppEnv } from "./app-env.ts";
 import { refuse } from "./respond.ts";
 

@@ -4,8 +4,8 @@ import { z } from "zod";
 import { diffRows } from "../core/diff.ts";
 import type { Refusal } from "../core/failure.ts";
 import type { JsonObject } from "../core/json.ts";
-import { notFound } from "../core/row-change.ts";
-import { COLUMNS, parseObject, refuseKey } from "../core/row-input.ts";
+import { notFound, type ChangeRequest } from "../core/row-change.ts";
+import { COLUMNS, LIST_LIMIT, parseObject, refuseKey } from "../core/row-input.ts";
 import type { Row, RowType } from "../core/row.ts";
 import type { Answer, Author, DirectoryWrites } from "../dispatch/ports.ts";
 import { refusalAnswer } from "./answer.ts";
@@ -21,7 +21,7 @@ import {
 } from "./rows.ts";
 import { directory } from "./schema.ts";
 import { listVersions, readVersion, VERSIONS_PER_PAGE } from "./versions.ts";
-import { changeRow, type ChangeRequest, type WriteDeps } from "./write.ts";
+import { changeRow, type WriteDeps } from "./write.ts";
 
 export interface ListFilter {
   type?: RowType | undefined;
@@ -160,9 +160,6 @@ function conditions({ type, category, q, enabled }: ListFilter): SQL[] {
     );
   return found;
 }
-
-export const LIST_LIMIT = 100;
-export const MAX_LIST_LIMIT = 500;
 
 async function readPage(
   db: D1Database,

@@ -6,7 +6,13 @@ import { matchesVersion } from "../core/if-match.ts";
 import type { Violation } from "../core/hygiene.ts";
 import type { JsonObject } from "../core/json.ts";
 import { actorOf } from "../core/principal.ts";
-import { decideChange, notFound, type Current, type RowChange } from "../core/row-change.ts";
+import {
+  decideChange,
+  notFound,
+  type Current,
+  type RowChange,
+  type ChangeRequest,
+} from "../core/row-change.ts";
 import type { Row } from "../core/row.ts";
 import type { Answer, Author, Clock, Ids } from "../dispatch/ports.ts";
 import { refusalAnswer } from "./answer.ts";
@@ -26,11 +32,6 @@ export interface WriteDeps {
   /** The contract fingerprint of a row that is about to be written. */
   contractOf(row: Row): Promise<string>;
 }
-
-export type ChangeRequest =
-  | { action: "create" | "put" | "patch"; key: string; body: JsonObject }
-  | { action: "delete"; key: string }
-  | { action: "rollback"; key: string; version: number };
 
 /** Every write of the directory, whoever asks: read, decide, intent, D1 batch, confirmation. */
 export async function changeRow(

@@ -13,7 +13,7 @@ const WALLS: Record<string, readonly string[]> = {
   runners: ["core", "dispatch", "outbound", "objects/stubs.ts"],
   store: ["core", "dispatch/ports.ts"],
   objects: ["core", "dispatch"],
-  http: ["core", "dispatch", "runtime.ts", "objects/stubs.ts", "resolver", "store"],
+  http: ["core", "dispatch", "runtime.ts", "objects/stubs.ts"],
   node: ["core"],
 };
 
