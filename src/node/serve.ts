@@ -84,17 +84,32 @@ async function serve(): Promise<void> {
   process.stdout.write(`${walkthrough(origin, ownerKey)}\nready ${origin}\n`);
 }
 
+/** A process that was just ended may hold its port for a moment longer: its last thread closes it. */
+const PORT_PATIENCE_MS = 1_500;
+
 /** Asked before the runtime starts, since its own words for a taken port are a stack trace. */
 async function claimPort(port: number): Promise<void> {
+  const deadline = Date.now() + PORT_PATIENCE_MS;
+  for (;;) {
+    const fault = await probePort(port);
+    if (fault === null) return;
+    if (fault !== "EADDRINUSE" || Date.now() > deadline) {
+      const reason = fault === "EADDRINUSE" ? "is in use" : `cannot be opened (${fault})`;
+      throw new StartError(`port ${port} ${reason}; choose another with --port N`);
+    }
+    await sleep(50);
+  }
+}
+
+/** Null when the port is free, else the error's code. */
+async function probePort(port: number): Promise<string | null> {
   const probe = createServer();
-  await new Promise<void>((resolve, reject) => {
-    probe.once("error", (error: NodeJS.ErrnoException) => {
-      const reason = error.code === "EADDRINUSE" ? "is in use" : `cannot be opened (${error.code})`;
-      reject(new StartError(`port ${port} ${reason}; choose another with --port N`));
-    });
-    probe.listen({ host: "127.0.0.1", port, exclusive: true }, resolve);
+  const fault = await new Promise<string | null>((resolve) => {
+    probe.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code ?? "unknown"));
+    probe.listen({ host: "127.0.0.1", port, exclusive: true }, () => resolve(null));
   });
-  await new Promise((resolve) => probe.close(resolve));
+  if (fault === null) await new Promise((resolve) => probe.close(resolve));
+  return fault;
 }
 
 async function answers(url: string): Promise<void> {
