@@ -18,6 +18,8 @@ import { walkthrough } from "./walkthrough.ts";
 const ROOT = path.join(import.meta.dirname, "..", "..");
 const DEFAULT_PORT = 8787;
 const ANSWER_PATIENCE_MS = 20_000;
+/** A process that was just ended may hold its port for a moment longer: its last thread closes it. */
+const PORT_PATIENCE_MS = 1_500;
 
 /** A fault of the set-up that its message explains whole. */
 class StartError extends Error {}
@@ -83,9 +85,6 @@ async function serve(): Promise<void> {
     process.stderr.write(`${fault}\n`);
   process.stdout.write(`${walkthrough(origin, ownerKey)}\nready ${origin}\n`);
 }
-
-/** A process that was just ended may hold its port for a moment longer: its last thread closes it. */
-const PORT_PATIENCE_MS = 1_500;
 
 /** Asked before the runtime starts, since its own words for a taken port are a stack trace. */
 async function claimPort(port: number): Promise<void> {
