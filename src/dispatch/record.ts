@@ -11,6 +11,7 @@ import type { Config } from "../core/config.ts";
 import type { EventDraft, ReceiptData, ReceiptStatus } from "../core/event.ts";
 import type { Refusal } from "../core/failure.ts";
 import type { Json } from "../core/json.ts";
+import { memo } from "../core/memo.ts";
 import { actorOf } from "../core/principal.ts";
 import { redactNames, redactValues, type SecretValue } from "../core/redact.ts";
 import type { Ports } from "./ports.ts";
@@ -134,6 +135,9 @@ function ownSecrets(config: Config): readonly SecretValue[] {
   return made;
 }
 
+/** The same small inputs and outputs come again and again, and a hash is the dearest part of recording them. */
+const knownHash = memo(sha256Hex, 256);
+
 interface Kept {
   text: string | null;
   ref?: string;
@@ -143,7 +147,7 @@ interface Kept {
 
 /** Fingerprints are over the bytes as they are stored, which is after redaction. What lies in R2 joins `stored`. */
 function keep(ports: Ports, text: string, stored: Promise<string>[]): Kept {
-  const hash = sha256Hex(text);
+  const hash = knownHash(text);
   const bytes = Buffer.byteLength(text);
   if (bytes <= INLINE_BYTES) return { text, bytes, hash };
   stored.push(ports.blobs.put(text, hash));
