@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, expect, inject, it } from "vitest";
 import { call, put, receipt, request } from "../support/client.ts";
@@ -236,7 +237,10 @@ describe("confirm and the receipt page", () => {
       anonymous: true,
       headers: { accept: "text/html" },
     });
-    expect(page.headers.get("content-security-policy")).not.toContain("unsafe-inline");
+    const policy = page.headers.get("content-security-policy");
+    expect(policy).not.toContain("unsafe-inline");
+    const style = /<style>([^]*)<\/style>/.exec(page.text)?.[1] ?? "";
+    expect(policy).toContain(createHash("sha256").update(style).digest("base64"));
     for (const text of [
       confirmed.text,
       page.text,
