@@ -8,7 +8,7 @@ import { fingerprintOf } from "./core/fingerprint.ts";
 import { stepKeys } from "./core/flow.ts";
 import { makeGrammars } from "./core/grammars.ts";
 import { violations } from "./core/hygiene.ts";
-import { ledgerAdmin, ledgerPort } from "./objects/stubs.ts";
+import { ledgerAdmin, ledgerPort, SHARD } from "./objects/stubs.ts";
 import { makeAsk, type Ask } from "./resolver/ask.ts";
 import { indexStatements } from "./resolver/index-row.ts";
 import { runnerOf } from "./runners/by-type.ts";
@@ -101,9 +101,6 @@ const clock: Clock = {
   now: () => Date.now(),
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 };
-
-/** The shard that an id names, so that looking one up is one hop. */
-const SHARD = "0";
 
 const ids: Ids = {
   invocation: () => `inv_${SHARD}_${newName()}`,

@@ -12,6 +12,11 @@ export interface Refusal {
   headers?: { [name: string]: string };
 }
 
+/** What a refused management call says: the literal and what belongs to it. */
+export function refusalBody({ error, members, hint }: Refusal): { [name: string]: Json } {
+  return { error, ...members, ...(hint ? { hint } : {}) };
+}
+
 /** One broken rule of a value, in the words of JSON Schema. `path` is an RFC 6901 pointer. */
 export interface Issue {
   path: string;

@@ -1,5 +1,5 @@
 import { readArguments, type Arguments } from "../core/arguments.ts";
-import type { Call, Capability, Credential, Outcome } from "../core/call.ts";
+import type { Call, Capability, Outcome } from "../core/call.ts";
 import { invalidArguments, type Refusal } from "../core/failure.ts";
 import type { RunContext, Runner } from "./runner.ts";
 import { askFirst } from "./admission.ts";
@@ -7,7 +7,7 @@ import { breakerOf, noteBreaker, withSignal } from "./breaker.ts";
 import { credentialClaims, readCredential } from "./credential.ts";
 import { decideCaller, decideRow } from "./gate.ts";
 import type { Ports } from "./ports.ts";
-import { receiptOf, recordRefusal } from "./record.ts";
+import { receiptOf, recordRefusal, type Ran } from "./record.ts";
 
 /** Which runner serves a row; exhaustive over types, injected by the composition root. */
 export type RunnerOf = (capability: Capability) => Runner;
@@ -15,12 +15,8 @@ export type RunnerOf = (capability: Capability) => Runner;
 export type Dispatch = (call: Call) => Promise<Outcome>;
 
 /** One run under way: what the steps below hand to each other. */
-interface Attempt {
-  call: Call;
-  invocation: string;
-  capability: Capability;
+interface Attempt extends Ran {
   args: Arguments;
-  credential: Credential;
   runner: Runner;
 }
 

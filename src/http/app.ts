@@ -82,10 +82,7 @@ export function makeApp(runtimeOf: RuntimeOf): Hono<AppEnv> {
 /** One middleware for the one limit of a deployment. */
 const limits = new Map<number, MiddlewareHandler<AppEnv>>();
 
-/**
- * A declared length is judged by itself: the library asks for the body's stream first, and in workerd a
- * body whose stream was looked at is read several times slower.
- */
+/** A declared length is judged by itself: the library would make the body's stream first, on every call. */
 function limitOf(maxSize: number): MiddlewareHandler<AppEnv> {
   const known = limits.get(maxSize);
   if (known) return known;

@@ -5,6 +5,7 @@ import { contractOf, type Contract } from "../core/contract.ts";
 import { parseDocstring } from "../core/docstring.ts";
 import { unauthorized, unknownKey, type Refusal } from "../core/failure.ts";
 import { brief, shownTo } from "../core/public-text.ts";
+import { MAX_LIST_LIMIT } from "../core/row-input.ts";
 import type { Row } from "../core/row.ts";
 import { PROTOCOL } from "../core/version.ts";
 import type { AppEnv } from "./app-env.ts";
@@ -16,7 +17,6 @@ type Verb = (c: RouteContext, value: string) => Promise<Response>;
 /** Characters of a WHAT in a list, and of the inputs in the best answer. */
 const BRIEF = 80;
 const BRIEF_INPUTS = 240;
-const MAX_REGISTRY_LIMIT = 500;
 
 const VERBS: ReadonlyMap<string, Verb> = new Map<string, Verb>([
   ["ask", askVerb],
@@ -153,8 +153,8 @@ async function keyVerb(c: RouteContext, key: string): Promise<Response> {
 async function registryVerb(c: RouteContext): Promise<Response> {
   const given = c.req.query("limit");
   const limit = given === undefined ? undefined : Number(/^\d{1,4}$/.exec(given)?.[0]);
-  if (limit !== undefined && !(limit >= 1 && limit <= MAX_REGISTRY_LIMIT)) {
-    const hint = `limit must be a whole number from 1 to ${MAX_REGISTRY_LIMIT}.`;
+  if (limit !== undefined && !(limit >= 1 && limit <= MAX_LIST_LIMIT)) {
+    const hint = `limit must be a whole number from 1 to ${MAX_LIST_LIMIT}.`;
     return refuseDispatch(c, { status: 400, error: "invalid_limit", hint });
   }
   const filter = { category: c.req.query("category"), limit, cursor: c.req.query("cursor") };

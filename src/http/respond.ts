@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
-import type { Refusal } from "../core/failure.ts";
+import { refusalBody, type Refusal } from "../core/failure.ts";
 import type { AppEnv } from "./app-env.ts";
 
 /** A dispatch that was refused: the literal, `ran:false`, what belongs to it, and a hint in plain words. */
@@ -9,12 +9,8 @@ export function refuseDispatch(c: Context<AppEnv>, refusal: Refusal): Response {
   return c.json({ error, ran: false, ...members, hint }, status, headers);
 }
 
-/** A management call that was refused: the literal and what belongs to it. */
+/** A management call that was refused. */
 export function refuse(c: Context<AppEnv>, refusal: Refusal): Response {
-  const { status, error, members, hint, headers } = refusal;
-  return c.json(
-    { error, ...members, ...(hint ? { hint } : {}) },
-    status as ContentfulStatusCode,
-    headers,
-  );
+  const status = refusal.status as ContentfulStatusCode;
+  return c.json(refusalBody(refusal), status, refusal.headers);
 }

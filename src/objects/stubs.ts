@@ -12,7 +12,7 @@ import type { EventFilter } from "./ledger-read.ts";
 import type { LedgerDO } from "./ledger.ts";
 
 /** The one shard there is; ids name it, as in `inv_0_…`. */
-const SHARD = "0";
+export const SHARD = "0";
 
 /** Steps of the log that one list may look at: 200,000 events. Then the caller gets what was found. */
 const MAX_LIST_STEPS = 40;

@@ -23,11 +23,6 @@ export interface SendOptions {
   origin: string;
 }
 
-export interface Sent extends RunResult {
-  /** What the upstream asked to wait, when that was too long to wait here. */
-  retryAfter?: string;
-}
-
 const MAX_REDIRECTS = 5;
 const MAX_TRIES = 3;
 const MAX_RETRY_AFTER_MS = 5_000;
@@ -40,7 +35,7 @@ export async function send(
   request: RequestDraft,
   credential: Credential,
   options: SendOptions,
-): Promise<Sent> {
+): Promise<RunResult> {
   const absent = credential.secrets.find(({ value }) => value === null);
   const note = absent && { auth: { name: absent.name, present: false as const } };
   const refused = refusalOf(ports, { request, trusted: true }, credential, options);

@@ -1,7 +1,7 @@
-import type { Refusal } from "../core/failure.ts";
+import { refusalBody, type Refusal } from "../core/failure.ts";
 import type { Answer } from "../dispatch/ports.ts";
 
 /** A refusal of a management call, in the shape in which a Directory answers. */
-export function refusalAnswer({ status, error, members, hint }: Refusal): Answer {
-  return { status, body: { error, ...members, ...(hint ? { hint } : {}) } };
+export function refusalAnswer(refusal: Refusal): Answer {
+  return { status: refusal.status, body: refusalBody(refusal) };
 }

@@ -1,6 +1,7 @@
+import type { RunResult } from "../../src/core/call.ts";
 import { inject } from "vitest";
 import type { RequestDraft } from "../../src/core/request.ts";
-import { send, type Sent } from "../../src/outbound/send.ts";
+import { send } from "../../src/outbound/send.ts";
 import { makePorts, NO_CREDENTIAL, type TestPorts } from "./ports.ts";
 
 const upstream = inject("upstream");
@@ -17,10 +18,14 @@ export function draft(path: string, more: Partial<RequestDraft> = {}): RequestDr
   };
 }
 
-export function get(path: string, ports: TestPorts = makePorts()): Promise<Sent> {
+export function get(path: string, ports: TestPorts = makePorts()): Promise<RunResult> {
   return send(ports, draft(path), NO_CREDENTIAL, options);
 }
 
-export function write(method: string, path: string, ports: TestPorts = makePorts()): Promise<Sent> {
+export function write(
+  method: string,
+  path: string,
+  ports: TestPorts = makePorts(),
+): Promise<RunResult> {
   return send(ports, draft(path, { method, body: "{}" }), NO_CREDENTIAL, options);
 }

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, it } from "vitest";
-import type { Credential } from "../../src/core/call.ts";
+import type { Credential, RunResult } from "../../src/core/call.ts";
 import type { RequestDraft } from "../../src/core/request.ts";
-import { send, type Sent } from "../../src/outbound/send.ts";
+import { send } from "../../src/outbound/send.ts";
 import { credentialOf, makePorts, NO_CREDENTIAL } from "../support/ports.ts";
 
 const upstream = inject("upstream");
@@ -21,12 +21,12 @@ function go(
   url: string,
   more: Partial<RequestDraft> = {},
   credential: Credential = NO_CREDENTIAL,
-): Promise<Sent> {
+): Promise<RunResult> {
   const request: RequestDraft = { method: "GET", url, headers: [], body: null, ...more };
   return send(makePorts({}, [elsewhere]), request, credential, options);
 }
 
-function echoed(sent: Sent): {
+function echoed(sent: RunResult): {
   method: string;
   url: string;
   headers: Record<string, string>;
@@ -167,6 +167,6 @@ describe("a credential on the way", () => {
   });
 });
 
-function echoedHeaders(sent: Sent): string {
+function echoedHeaders(sent: RunResult): string {
   return JSON.stringify(echoed(sent).headers);
 }

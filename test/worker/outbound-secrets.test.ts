@@ -1,9 +1,9 @@
 import { env } from "cloudflare:workers";
 import { describe, expect, inject, it } from "vitest";
 import type { Auth } from "../../src/core/auth.ts";
-import type { Credential } from "../../src/core/call.ts";
+import type { Credential, RunResult } from "../../src/core/call.ts";
 import type { RequestDraft } from "../../src/core/request.ts";
-import { send, type Sent } from "../../src/outbound/send.ts";
+import { send } from "../../src/outbound/send.ts";
 import { credentialOf, makePorts } from "../support/ports.ts";
 
 const upstream = inject("upstream");
@@ -11,7 +11,11 @@ const host = new URL(upstream).host;
 const { TEST_BEARER, TEST_BASIC } = env as unknown as { TEST_BEARER: string; TEST_BASIC: string };
 const BEARER: Auth = { form: "bearer", name: "TEST_BEARER" };
 
-function go(path: string, credential: Credential, more: Partial<RequestDraft> = {}): Promise<Sent> {
+function go(
+  path: string,
+  credential: Credential,
+  more: Partial<RequestDraft> = {},
+): Promise<RunResult> {
   const request: RequestDraft = {
     method: "GET",
     url: path.startsWith("/") ? upstream + path : path,

@@ -1,5 +1,6 @@
+import type { RunResult } from "../../src/core/call.ts";
 import { describe, expect, inject, it } from "vitest";
-import { send, type Sent } from "../../src/outbound/send.ts";
+import { send } from "../../src/outbound/send.ts";
 import { makePorts, NO_CREDENTIAL } from "../support/ports.ts";
 import { draft, get, options, write } from "../support/sending.ts";
 
@@ -9,7 +10,7 @@ async function seen(id: string): Promise<number> {
   return Number(await (await fetch(`${upstream}/count/${id}`)).text());
 }
 
-function echoed(sent: Sent): {
+function echoed(sent: RunResult): {
   method: string;
   url: string;
   headers: Record<string, string>;
