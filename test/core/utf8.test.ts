@@ -11,7 +11,10 @@ describe("cutting text by bytes", () => {
         const cut = cutUtf8(whole, maxBytes);
         expect(whole.startsWith(cut)).toBe(true);
         expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(maxBytes);
-        expect(cut).not.toContain("\ufffd");
+        const rest = [...whole.slice(cut.length)];
+        expect([...cut, ...rest]).toEqual([...whole]);
+        const next = rest[0] ?? "";
+        if (next !== "") expect(Buffer.byteLength(cut + next)).toBeGreaterThan(maxBytes);
         expect(Buffer.byteLength(whole) - Buffer.byteLength(cut) > 0).toBe(cut !== whole);
       }),
     );
